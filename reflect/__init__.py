@@ -1,0 +1,3 @@
+"""Compiles coding-agent sessions and git history into a wiki inside each repository."""
+
+__version__ = "0.1.0"
