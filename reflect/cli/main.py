@@ -1,0 +1,53 @@
+"""The door. Answers the one question that must be answered at once, and loads the command line for all others.
+
+`reflect ingest` on a repository in which nothing happened takes as long as asking git: nothing but the standard library
+is imported for it (figures: README).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from reflect.freshness import find_root, fresh, nothing_new
+
+
+def main() -> None:
+    """Run the command line with the arguments of this process and leave with its exit code."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["ingest"] and _answered_at_once(arguments[1:]):
+        return
+    from reflect.cli.app import run
+
+    sys.exit(run(arguments))
+
+
+def _answered_at_once(arguments: list[str]) -> bool:
+    """Whether "nothing new" was the answer to `reflect ingest` with these arguments, and has been given."""
+    where, engine, as_json = Path.cwd(), None, False
+    rest = iter(arguments)
+    for argument in rest:
+        match argument:
+            case "--json":
+                as_json = True
+            case "--repo":
+                where = Path(next(rest, ""))
+            case "--engine":
+                engine = next(rest, None)
+            case _:
+                return False
+    root = find_root(where)
+    last = fresh(root, engine) if root is not None else None
+    if last is None:
+        return False
+    if as_json:
+        import json
+
+        print(json.dumps(nothing_new(last)))
+    else:
+        print(f"Nothing new in {last.project} since {last.timestamp}.")
+    return True
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Whether anything happened since the last run, answered from `.reflect/.last_run` and one `git for-each-ref`.
+
+A night that has nothing to do is the commonest night there is, and the session-start hook asks the same question, so
+this module uses the standard library alone and starts one process. It never guesses: whatever it cannot tell is
+"not fresh", and the full run finds out.
+
+`.last_run` keeps the three keys of section 10 of the `.reflect/` specification; the keys beside them are this module's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = ".reflect"
+LAST_RUN = ".last_run"
+STAGING = ".staging"
+CHECKPOINT_REFS = (
+    "refs/heads/entire/checkpoints/v1",
+    "refs/remotes/*/entire/checkpoints/v1",
+    "refs/entire/checkpoints/",
+    "refs/remotes/origin/HEAD",
+)
+"""Where checkpoints live and where the default branch is named; the default branch's own refs are added by the run."""
+
+_INPUTS = ("config.yaml", "format.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """What the last run left for the next question.
+
+    `refs` are the patterns it depends on, `fingerprint` their state together with the configuration's. `pending` counts
+    findings that wait for a run, `landed` says that `run` stands in the wiki's log, `unfinished` that work is left.
+    """
+
+    run: str
+    project: str
+    engine: str
+    refs: tuple[str, ...]
+    fingerprint: str
+    ledger: str
+    pending: int = 0
+    landed: bool = False
+    last_checkpoint: str | None = None
+    last_git_sha: str | None = None
+    timestamp: str = ""
+
+    def encode(self) -> bytes:
+        keys = {name: getattr(self, name) for name in ("last_checkpoint", "last_git_sha", "timestamp")}
+        own = ("run", "project", "engine", "refs", "fingerprint", "ledger", "pending", "landed")
+        return (json.dumps(keys | {name: getattr(self, name) for name in own}, indent=2) + "\n").encode()
+
+    @classmethod
+    def read(cls, folder: Path) -> LastRun | None:
+        """The last run of the wiki in `folder` (`.reflect/`), or None where there is none that can be read."""
+        try:
+            loaded = json.loads((folder / LAST_RUN).read_bytes())
+            return cls(**{**loaded, "refs": tuple(loaded["refs"])})
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def find_root(start: Path) -> Path | None:
+    """The work tree around `start`: the nearest folder that holds `.git`."""
+    start = start.resolve()
+    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), None)
+
+
+def refs_for(default_ref: str | None) -> tuple[str, ...]:
+    """The ref patterns a run depends on, given the full name of the default branch's ref."""
+    if default_ref is None:
+        return CHECKPOINT_REFS
+    local = "refs/heads/" + default_ref.split("/", 3)[-1] if default_ref.startswith("refs/remotes/") else default_ref
+    return (*CHECKPOINT_REFS, *dict.fromkeys((default_ref, local)))
+
+
+def fingerprint(root: Path, refs: Iterable[str]) -> str | None:
+    """A digest of the refs that match `refs` and of the wiki's configuration; None where git does not answer."""
+    command = ["git", "-C", os.fspath(root), "for-each-ref", "--format=%(refname) %(objectname) %(symref) %(HEAD)"]
+    try:
+        answer = subprocess.run([*command, *refs], capture_output=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    state = hashlib.sha256(answer.stdout)
+    for name in _INPUTS:
+        try:
+            state.update(name.encode() + (root / FOLDER / name).read_bytes())
+        except OSError:
+            continue
+    return state.hexdigest()[:32]
+
+
+def fresh(root: Path, engine: str | None = None) -> LastRun | None:
+    """The last run of the work tree `root` where nothing happened since, else None.
+
+    None also where it cannot be told: no last run, another engine asked for, findings waiting, a landing to finish, a
+    wiki without that run in its log (it was thrown away), or a ledger file that is gone.
+    """
+    folder = root / FOLDER
+    last = LastRun.read(folder)
+    if last is None or last.pending or (engine is not None and engine != last.engine):
+        return None
+    if (folder / STAGING).exists() or not _ledger_is_there(last.ledger):
+        return None
+    if last.landed and not _logged(folder, last.run):
+        return None
+    return last if fingerprint(root, last.refs) == last.fingerprint else None
+
+
+def nothing_new(last: LastRun) -> dict[str, Any]:
+    """The report of a run that found nothing new, in the shape of every other report."""
+    return {
+        "project": last.project,
+        "run": last.run,
+        "engine": last.engine,
+        "nothing_new": True,
+        "collected": {"sessions": 0, "commits": 0},
+        "outcomes": {"compiled": 0, "skipped": 0, "quarantined": 0, "pending": 0},
+        "evidence": [],
+        "pages": [],
+        "review": {"queued": 0},
+        "spend": {"usd": 0.0, "input_tokens": 0, "output_tokens": 0, "calls": 0},
+        "notes": [],
+    }
+
+
+def _ledger_is_there(address: str) -> bool:
+    return not address.startswith("sqlite:///") or Path(address.removeprefix("sqlite:///")).exists()
+
+
+def _logged(folder: Path, run: str) -> bool:
+    try:
+        return run.encode() in (folder / "wiki" / "log.md").read_bytes()
+    except OSError:
+        return False
