@@ -54,8 +54,8 @@ class ClaudeTranscript:
         call = self._call(name)
         self._assistant({"type": "tool_use", "id": call, "name": name, "input": input})
         text = (
-            "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "
-            "the new_string was NOT written to the file)."
+            "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file "
+            "edit, the new_string was NOT written to the file)."
         )
         if reason:
             return self._result(call, f"{text} To tell you how to proceed, the user said:\n{reason}", is_error=True)
@@ -90,6 +90,21 @@ class ClaudeTranscript:
             "The user doesn't want to proceed with this tool use. The tool use was rejected. "
             f"To tell you how to proceed, the user said:\n{reason}",
             is_error=True,
+        )
+
+    def steer(self, name: str, input: dict[str, Any], comment: str, output: str = "ok") -> ClaudeTranscript:
+        """The person lets a tool call pass and types a comment beside its result."""
+        call = self._call(name)
+        self._assistant({"type": "tool_use", "id": call, "name": name, "input": input})
+        result = {"type": "tool_result", "tool_use_id": call, "content": output}
+        return self._add("user", message={"role": "user", "content": [result, {"type": "text", "text": comment}]})
+
+    def compaction(self, summary: str) -> ClaudeTranscript:
+        """The context was full: a boundary, then a summary written by the model."""
+        self._add("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 155_000})
+        text = f"This session is being continued from a previous conversation that ran out of context.\n\n{summary}"
+        return self._add(
+            "user", message={"role": "user", "content": text}, isCompactSummary=True, isVisibleInTranscriptOnly=True
         )
 
     def queued(self, text: str) -> ClaudeTranscript:
@@ -138,9 +153,47 @@ class ClaudeTranscript:
                 "type": kind,
                 **keys,
                 "uuid": f"{self.session_id}-{number:05d}",
-                "timestamp": self.at.strftime("%Y-%m-%dT%H:%M:%S.000Z"),
+                "timestamp": _stamp(self.at),
             }
         )
+        return self
+
+
+@dataclass
+class GeminiTranscript:
+    """A Gemini CLI session: one JSON document. Every method appends one message and returns `self`."""
+
+    session_id: str
+    at: datetime = START
+    messages: list[dict[str, Any]] = field(default_factory=list)
+
+    def prompt(self, text: str) -> GeminiTranscript:
+        return self._add("user", text)
+
+    def reply(self, text: str) -> GeminiTranscript:
+        return self._add("gemini", text, model="gemini-3-pro", thoughts=[], toolCalls=[])
+
+    def tool(self, name: str, args: dict[str, Any], output: str = "ok", status: str = "success") -> GeminiTranscript:
+        call = f"{name}-{len(self.messages)}"
+        response = {"functionResponse": {"id": call, "name": name, "response": {"output": output}}}
+        used = {"id": call, "name": name, "args": args, "result": [response], "status": status}
+        return self._add("gemini", "", model="gemini-3-pro", thoughts=[], toolCalls=[used])
+
+    def encode(self) -> bytes:
+        stamps = [message["timestamp"] for message in self.messages] or [_stamp(self.at)]
+        whole = {
+            "sessionId": self.session_id,
+            "projectHash": hashlib.sha256(self.session_id.encode()).hexdigest(),
+            "startTime": stamps[0],
+            "lastUpdated": stamps[-1],
+            "messages": self.messages,
+        }
+        return json.dumps(whole, ensure_ascii=False, indent=2).encode()
+
+    def _add(self, kind: str, text: str, **keys: Any) -> GeminiTranscript:
+        self.at += timedelta(seconds=20)
+        number = f"{self.session_id}-{len(self.messages):05d}"
+        self.messages.append({"id": number, "timestamp": _stamp(self.at), "type": kind, "content": text, **keys})
         return self
 
 
@@ -193,8 +246,18 @@ class GitRepository:
         repository.git("config", "user.email", _ENVIRONMENT["GIT_AUTHOR_EMAIL"])
         return repository
 
-    def git(self, *arguments: str, input: bytes | None = None, at: datetime | None = None) -> str:
+    def git(
+        self,
+        *arguments: str,
+        input: bytes | None = None,
+        at: datetime | None = None,
+        who: tuple[str, str] | None = None,
+    ) -> str:
+        """Run git as `who` (name and address) at the time `at`; its output without surrounding white space."""
         environment = {**os.environ, **_ENVIRONMENT}
+        if who is not None:
+            environment |= {"GIT_AUTHOR_NAME": who[0], "GIT_COMMITTER_NAME": who[0]}
+            environment |= {"GIT_AUTHOR_EMAIL": who[1], "GIT_COMMITTER_EMAIL": who[1]}
         if at is not None:
             environment |= {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
         done = subprocess.run(
@@ -206,14 +269,20 @@ class GitRepository:
         )
         return done.stdout.decode().strip()
 
-    def commit(self, message: str, files: dict[str, str] | None = None, at: datetime = START) -> str:
+    def commit(
+        self,
+        message: str,
+        files: dict[str, str] | None = None,
+        at: datetime = START,
+        who: tuple[str, str] | None = None,
+    ) -> str:
         """Write `files`, commit everything with `message`, and return the commit's id."""
         for name, text in (files or {}).items():
             target = self.path / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
         self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-F", "-", input=message.encode(), at=at)
+        self.git("commit", "-q", "--allow-empty", "-F", "-", input=message.encode(), at=at, who=who)
         return self.git("rev-parse", "HEAD")
 
     def checkpoint_branch(
@@ -259,6 +328,16 @@ def checkpoint_files(checkpoint: str, sessions: Sequence[StoredSession], prefix:
     }
     files[f"{prefix}metadata.json"] = json.dumps(root, indent=2).encode()
     return files
+
+
+def ulid(at: datetime, seed: str) -> str:
+    """A 26-character id of the refs backend: the time in milliseconds, then digits made from `seed`."""
+    number = int(at.timestamp() * 1000) << 80 | int.from_bytes(hashlib.sha256(seed.encode()).digest()[:10], "big")
+    return "".join("0123456789ABCDEFGHJKMNPQRSTVWXYZ"[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def _stamp(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 def _fast_import_commit(ref: str, message: str, files: dict[str, bytes], at: datetime, parent: bytes) -> bytes:
