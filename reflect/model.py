@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Annotated, NewType
+from typing import Annotated, Any, NewType
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 CheckpointId = NewType("CheckpointId", str)
 CommitSha = NewType("CommitSha", str)
@@ -404,6 +404,8 @@ class PageSummary(Value):
     tags: tuple[str, ...] = ()
     project_id: str | None = None
     digest: bool = False
+    scope_keys: dict[str, Any] = Field(default_factory=dict)
+    """The flat scope and provenance keys of the frontmatter, exactly as they stand there; empty on other tools' pages."""
 
 
 def digest(*parts: object) -> str:
