@@ -405,7 +405,7 @@ class PageSummary(Value):
     project_id: str | None = None
     digest: bool = False
     scope_keys: dict[str, Any] = Field(default_factory=dict)
-    """The flat scope and provenance keys of the frontmatter, exactly as they stand there; empty on other tools' pages."""
+    """The frontmatter's flat scope and provenance keys exactly as they stand there; empty on other tools' pages."""
 
 
 def digest(*parts: object) -> str:
