@@ -254,7 +254,8 @@ class GitRepository:
         who: tuple[str, str] | None = None,
     ) -> str:
         """Run git as `who` (name and address) at the time `at`; its output without surrounding white space."""
-        environment = {**os.environ, **_ENVIRONMENT}
+        outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment = {**outside, **_ENVIRONMENT}
         if who is not None:
             environment |= {"GIT_AUTHOR_NAME": who[0], "GIT_COMMITTER_NAME": who[0]}
             environment |= {"GIT_AUTHOR_EMAIL": who[1], "GIT_COMMITTER_EMAIL": who[1]}
