@@ -1,0 +1,1 @@
+"""Prefect flows. Each reads like a table of contents."""

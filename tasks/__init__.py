@@ -1,0 +1,1 @@
+"""Prefect tasks, one module per stage: names, caching, retries, artifacts. No logic: that is in `reflect.pipeline`."""
