@@ -1,0 +1,176 @@
+"""Removes secrets from text before anything is stored, logged, sent or written.
+
+A text is looked through once as bytes: where no run of sixteen token characters stands and no telling word, no rule
+runs. What a rule finds goes as `[REDACTED:<rule>]`; what is left has nothing more to find, so that redacting twice
+changes nothing. Ids that exist (commits, their abbreviations, checkpoints) are never eaten.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from reflect.evidence.secret_assignments import assignments
+from reflect.evidence.secret_entropy import SHORTEST, is_random, random_tokens
+from reflect.evidence.secret_shapes import ADDRESSES, HEADERS, PROVIDERS, Hit, Shape, key_blocks
+
+_TOKEN_BYTES = bytes(
+    ord("a") if chr(byte).isascii() and (chr(byte).isalnum() or chr(byte) in "+/_-") else ord(" ")
+    for byte in range(256)
+)
+_RUN = b"a" * 16
+_BEFORE_RUN = 8
+_ANCHORS = re.compile(b"|".join(re.escape(a.encode()) for shape in PROVIDERS for a in shape.anchors))
+_AWS_KEY_ID = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}")
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
+_NEAR = 400
+_MARKER = re.compile(r"\[REDACTED:[a-z0-9-]+\]")
+_ID = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-f]{7,40}|[0-7][0-9A-HJKMNP-TV-Z]{25})(?![0-9A-Za-z])")
+_SHORTEST_SECRET = 8
+
+
+class Redactor:
+    """Redacts by the built-in rules and the regular expressions in `custom`.
+
+    A custom expression replaces its group `secret`, else its whole match, as `[REDACTED:custom-<n>]`. `keep` holds
+    the ids of commits and checkpoints that exist; they and their abbreviations of seven digits and more survive.
+    """
+
+    def __init__(self, custom: Sequence[str] = (), keep: AbstractSet[str] = frozenset()) -> None:
+        self._custom = tuple(
+            Shape(f"custom-{number}", (), re.compile(pattern)) for number, pattern in enumerate(custom, start=1)
+        )
+        self._kept = sorted(keep)
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """Secrets removed so far."""
+        return self._count
+
+    def redact(self, text: str) -> str:
+        """`text` with every secret replaced by `[REDACTED:<rule>]`."""
+        while hits := self._hits(text):
+            self._count += len(hits)
+            text = _splice(text, hits)
+        return text
+
+    def finds(self, text: str) -> tuple[str, ...]:
+        """The names of the rules that find something in `text`, sorted."""
+        return tuple(sorted({hit.rule for hit in self._hits(text)}))
+
+    def _hits(self, text: str) -> list[Hit]:
+        if len(text) < _SHORTEST_SECRET and not self._custom:
+            return []
+        found = [hit for hit in _builtin_hits(text) if not self._is_kept(text[hit.start : hit.end])]
+        for shape in self._custom:
+            found.extend(self._around_ids(text, shape.hits(text)))
+        return _merged(_outside_markers(text, found))
+
+    def _is_kept(self, value: str) -> bool:
+        """Whether `value` is an id that exists, an abbreviation of one, or a session folder of one."""
+        value = value.partition("/")[0] if re.fullmatch(r"\w+/\d+", value) else value
+        if len(value) < 7 or not self._kept:
+            return False
+        place = bisect_left(self._kept, value)
+        return place < len(self._kept) and self._kept[place].startswith(value)
+
+    def _around_ids(self, text: str, hits: Iterable[Hit]) -> Iterator[Hit]:
+        """`hits` without the ids in them that exist."""
+        for hit in hits:
+            start = hit.start
+            for found in _ID.finditer(text, hit.start, hit.end):
+                if self._is_kept(found[0]):
+                    yield Hit(start, found.start(), hit.rule)
+                    start = found.end()
+            yield Hit(start, hit.end, hit.rule)
+
+
+def _builtin_hits(text: str) -> Iterator[Hit]:
+    data = text.encode("utf-8", "surrogatepass")
+    lowered_data = data.lower()
+    lowered = lowered_data.decode("utf-8", "surrogatepass")
+    runs = _runs(data)
+    if runs:
+        yield from _provider_hits(text, b" ".join(runs))
+    if "PRIVATE KEY" in text:
+        yield from key_blocks(text)
+    if "@" in text and "://" in text:
+        yield from (hit for shape in ADDRESSES for hit in shape.hits(text))
+    for shape in HEADERS:
+        if any(anchor in lowered for anchor in shape.anchors):
+            yield from shape.hits(text)
+    yield from assignments(text, lowered)
+    if any(_may_be_random(run) for run in runs):
+        yield from random_tokens(text)
+
+
+def _runs(data: bytes) -> list[bytes]:
+    """Every run of sixteen token characters and more, with the eight characters before it and the two after."""
+    mapped = data.translate(_TOKEN_BYTES)
+    runs: list[bytes] = []
+    start = mapped.find(_RUN)
+    while start >= 0:
+        end = mapped.find(b" ", start)
+        end = len(mapped) if end < 0 else end
+        runs.append(data[max(0, start - _BEFORE_RUN) : end + 2])
+        start = mapped.find(_RUN, end)
+    return runs
+
+
+def _provider_hits(text: str, runs: bytes) -> Iterator[Hit]:
+    anchors = {anchor.decode() for anchor in _ANCHORS.findall(runs)}
+    if not anchors:
+        return
+    for shape in PROVIDERS:
+        if not anchors.isdisjoint(shape.anchors):
+            yield from shape.hits(text)
+    if not anchors.isdisjoint(("AKIA", "ASIA")):
+        yield from _aws_secrets(text)
+
+
+def _aws_secrets(text: str) -> Iterator[Hit]:
+    """The forty characters that belong to an access key id, wherever they stand near it."""
+    for key_id in _AWS_KEY_ID.finditer(text):
+        for secret in _AWS_SECRET.finditer(text, max(0, key_id.start() - _NEAR), key_id.end() + _NEAR):
+            if not re.fullmatch("[0-9a-f]{40}|[0-9A-F]{40}", secret[0]) and not secret[0].isalpha():
+                yield Hit(*secret.span(), "aws")
+
+
+def _may_be_random(run: bytes) -> bool:
+    token = run.decode("ascii", "replace")
+    return len(token) >= SHORTEST and any(is_random(part) for part in re.findall(r"[A-Za-z0-9+/_-]{24,}={0,2}", token))
+
+
+def _outside_markers(text: str, hits: Iterable[Hit]) -> list[Hit]:
+    markers = [marker.span() for marker in _MARKER.finditer(text)]
+    return [
+        hit
+        for hit in hits
+        if hit.start < hit.end and not any(start <= hit.start and hit.end <= end for start, end in markers)
+    ]
+
+
+def _merged(hits: Sequence[Hit]) -> list[Hit]:
+    """`hits` in order of place, overlapping ones made one under the name of the rule that comes first in `hits`."""
+    order = {rule: place for place, rule in reversed(list(enumerate(hit.rule for hit in hits)))}
+    merged: list[Hit] = []
+    for hit in sorted(hits, key=lambda h: (h.start, h.end)):
+        if merged and hit.start < merged[-1].end:
+            last = merged[-1]
+            rule = min(last.rule, hit.rule, key=order.__getitem__)
+            merged[-1] = Hit(last.start, max(last.end, hit.end), rule)
+        else:
+            merged.append(hit)
+    return merged
+
+
+def _splice(text: str, hits: Sequence[Hit]) -> str:
+    parts: list[str] = []
+    end = 0
+    for hit in hits:
+        parts += (text[end : hit.start], f"[REDACTED:{hit.rule}]")
+        end = hit.end
+    return "".join((*parts, text[end:]))

@@ -1,0 +1,240 @@
+"""Secrets that are known by their own shape: the prefixes providers give their tokens, key blocks, credentials in
+addresses and headers.
+
+Sources: the rules of gitleaks v8 and of Entire's redactor, and the token formats the providers document. A pattern
+starts with a literal where it can, because the regular expression engine finds a literal by far the fastest; the
+look-behind that keeps `task-…` from being read as `sk-…` therefore stands after its literal.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from reflect.evidence.placeholders import is_placeholder
+
+
+class Hit(NamedTuple):
+    """Where a secret stands in a text, and the rule that found it."""
+
+    start: int
+    end: int
+    rule: str
+
+
+def _always(_: str) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One rule. A match holds one of `anchors`; what goes is the group `secret`, else the whole match."""
+
+    name: str
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+    accept: Callable[[str], bool] = _always
+
+    def hits(self, text: str) -> Iterator[Hit]:
+        group = "secret" if "secret" in self.pattern.groupindex else 0
+        for match in self.pattern.finditer(text):
+            if self.accept(match[group]):
+                yield Hit(*match.span(group), self.name)
+
+
+def _shape(name: str, anchors: str, pattern: str, accept: Callable[[str], bool] = _always) -> Shape:
+    return Shape(name, tuple(anchors.split()), re.compile(pattern), accept)
+
+
+def _mixed(token: str) -> bool:
+    """Whether digits and letters are mixed as in a generated token, unlike in a hyphenated name."""
+    return any(c.isdigit() for c in token) and (
+        (any(c.isupper() for c in token) and any(c.islower() for c in token))
+        or re.search(r"[0-9a-f]{24}", token) is not None
+    )
+
+
+def _is_login(token: str) -> bool:
+    """Whether `token` is the base64 of `user:password`."""
+    try:
+        plain = base64.b64decode(token + "=" * (-len(token) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    return ":" in plain and plain.isprintable()
+
+
+def _real(token: str) -> bool:
+    return not is_placeholder(token)
+
+
+def _credential(token: str) -> bool:
+    return _real(token) and (any(c.isdigit() for c in token) or len(token) >= 24)
+
+
+PROVIDERS: tuple[Shape, ...] = (
+    _shape(
+        "aws",
+        "AKIA ASIA ABIA ACCA AROA AIDA",
+        r"(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)(?<![A-Za-z0-9]....)[A-Z0-9]{16,}(?![a-z])"
+        r"|(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)(?<=\\[nrt]....)[A-Z0-9]{16,}",
+    ),
+    _shape(
+        "github",
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        r"gh[pousr]_[A-Za-z0-9_]{20,}(?:\.[A-Za-z0-9_-]{10,})*|github_pat_[A-Za-z0-9_]{20,}",
+    ),
+    _shape(
+        "gitlab",
+        "glpat- gldt- glrt- glrtr- glptt- glcbt- glsoat- glft- glimt- glagent- gloas- glffct- GR1348941",
+        r"gl(?:pat|dt|rtr?|ptt|cbt|soat|ft|imt|agent|oas|ffct)-[A-Za-z0-9_=-]{20,}(?:\.[A-Za-z0-9_-]{2,}){0,3}"
+        r"|GR1348941[A-Za-z0-9_-]{20,}",
+    ),
+    _shape(
+        "slack",
+        "xox xapp- hooks.slack.com/",
+        r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}"
+        r"|hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9+/_-]{16,})",
+    ),
+    _shape("discord", "api/webhooks/", r"api/webhooks/\d{15,22}/(?P<secret>[A-Za-z0-9_-]{40,})"),
+    _shape(
+        "stripe",
+        "sk_live_ rk_live_ sk_test_ rk_test_ sk_prod_ rk_prod_ whsec_",
+        r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=_-]{16,}",
+    ),
+    _shape(
+        "google",
+        "AIza GOCSPX- ya29. 1//0",
+        r"AIza[A-Za-z0-9_-]{30,}|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|1//0[A-Za-z0-9_-]{30,}",
+    ),
+    _shape("anthropic", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{16,}"),
+    _shape(
+        "openai",
+        "sk-",
+        r"sk-(?:(?<![A-Za-z0-9]sk-)|(?<=\\[nrt]sk-))(?!ant-)(?:proj-|svcacct-|admin-|None-|or-v1-|[a-z]{2}-)?"
+        r"[A-Za-z0-9_-]{20,}",
+        _mixed,
+    ),
+    _shape("npm", "npm_", r"npm_[A-Za-z0-9]{30,}"),
+    _shape("pypi", "pypi-", r"pypi-[A-Za-z0-9_-]{32,}", _mixed),
+    _shape("sendgrid", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    _shape("mailgun", "key-", r"key-(?<![A-Za-z0-9]key-)[0-9a-f]{32}(?![0-9a-f])"),
+    _shape("twilio", "SK AC", r"SK[0-9a-f]{32}(?![0-9a-zA-Z])|AC[0-9a-f]{32}(?![0-9a-zA-Z])"),
+    _shape("supabase", "sb_secret_ sbp_", r"sb_secret_[A-Za-z0-9_-]{16,}|sbp_(?:v0_)?[0-9a-f]{32,}"),
+    _shape("huggingface", "hf_ api_org_", r"hf_[A-Za-z0-9]{30,}|api_org_[A-Za-z0-9]{30,}"),
+    _shape("digitalocean", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[0-9a-fA-F]{32,}"),
+    _shape("databricks", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
+    _shape("shopify", "shpat_ shpss_ shpca_ shppa_", r"shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}"),
+    _shape("linear", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{30,}"),
+    _shape("notion", "ntn_ secret_", r"ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{40,}"),
+    _shape("age", "AGE-", r"AGE-SEC[R]ET-KEY-1[0-9A-Z]{50,}"),
+    _shape("grafana", "glsa_ glc_", r"glsa_[A-Za-z0-9]{20,}_[0-9a-fA-F]{8}|glc_[A-Za-z0-9+/=]{32,}"),
+    _shape("vault", "hvs. hvb.", r"hv[sb]\.[A-Za-z0-9_-]{20,}"),
+    _shape("doppler", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}"),
+    _shape(
+        "azure",
+        "Q~ sig= Key=",
+        r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"
+        r"|sig=(?<![A-Za-z0-9]sig=)(?P<secret>[A-Za-z0-9%+/_-]{30,}={0,2})",
+    ),
+    _shape(
+        "azure",
+        "AccountKey= SharedAccessKey= accountkey=",
+        r"(?:[Aa]ccount|SharedAccess)[Kk]ey=(?P<secret>[A-Za-z0-9+/]{20,}={0,2})",
+    ),
+    _shape("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,}\.(?:[A-Za-z0-9_-]*\.){0,3}[A-Za-z0-9_-]{10,}\.?[A-Za-z0-9_-]*"),
+)
+"""Tokens that hold at least sixteen letters, digits, `+`, `/`, `_` or `-` in a row; the anchor is at most eight
+characters before those."""
+
+_DATABASE = r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|snowflake)"
+
+ADDRESSES: tuple[Shape, ...] = (
+    _shape(
+        "url",
+        "://",
+        rf"{_DATABASE}(?:\+[a-z0-9]+)?://(?:[^\s:@/\"'<>`]{{0,128}}):(?!\d{{1,5}}/)"
+        r"(?P<secret>[^\s\"'<>`,;]{1,256})@(?=[\w\[.-])",
+        _real,
+    ),
+    _shape("url", "://", r"://[^\s/:@\"'<>`\\?#]{0,128}:(?P<secret>[^\s/\"'<>`?#]{1,512})@(?=[\w\[.-])", _real),
+    _shape("url", "://", r"://(?P<secret>[A-Za-z0-9_-]{20,})@(?=[\w\[.-])", _mixed),
+)
+"""Credentials in addresses."""
+
+HEADERS: tuple[Shape, ...] = (
+    _shape(
+        "authorization",
+        "authorization",
+        r"(?i)authorization\\*[\"']?\]?[ \t]*[:=,][ \t]*[bf]?\\*[\"'`]?"
+        r"(?:(?:bearer|basic|token|digest|apikey|bot|negotiate)[ \t]+)(?P<secret>[A-Za-z0-9._~+/=:%-]{6,})",
+        _real,
+    ),
+    _shape(
+        "authorization",
+        "authorization",
+        r"(?i)authorization\\*[\"']?\]?[ \t]*[:=,][ \t]*\\*[\"'`]?(?P<secret>[A-Za-z0-9._~+/=:%-]{12,})",
+        _credential,
+    ),
+    _shape(
+        "bearer", "bearer", r"(?i)bearer(?<![a-z]bearer)(?:[ \t]+|%20)(?P<secret>[A-Za-z0-9._~+/=-]{8,})", _credential
+    ),
+    _shape("basic", "basic", r"(?i)basic(?<![a-z]basic)(?:[ \t]+|%20)(?P<secret>[A-Za-z0-9+/_-]{6,}={0,2})", _is_login),
+    _shape(
+        "login",
+        "-u --user --proxy-user",
+        r"(?i)\b(?:curl|wget|https?|xh)\b[^\n|;&]{0,600}?[\s\"'](?:-u|--user|-U|--proxy-user)(?:\s+|=)?\\*[\"']?"
+        r"[^\s:\"'\\]{1,128}:(?P<secret>[^\s\"'\\]{1,256})",
+        _real,
+    ),
+    _shape("login", "sshpass", r"(?i)sshpass\s+-p\s*[\"']?(?P<secret>[^\s\"']{3,})", _real),
+    _shape("login", "login ", r"(?i)\blogin\s+\S{1,128}\s+password\s+(?P<secret>\S{3,})", _real),
+)
+"""Credentials in headers and on command lines. Anchors are in lower case and are looked for in lower-cased text."""
+
+_KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_BREAK = r"(?:\s|\\+[nrt]|[\"'`,+>|#*])"
+_BODY_LINE = rf"{_BREAK}{{1,40}}(?:[A-Z][A-Za-z-]+: [^\n\\]{{1,120}}|[A-Za-z0-9+/=]{{16,}})"
+_LAST_LINE = rf"{_BREAK}{{1,40}}[A-Za-z0-9+/]+={{0,2}}(?=\s*(?:$|\n|\\n|[\"'`]))"
+_BODY = re.compile(rf"(?:{_BODY_LINE})*(?:{_LAST_LINE})?")
+_LINE_BEFORE = re.compile(rf"(?:[A-Za-z0-9+/]{{16,}}={{0,2}}|[A-Za-z0-9+/]+={{0,2}}){_BREAK}{{1,40}}$")
+_LONGEST_BLOCK = 32_768
+
+
+def key_blocks(text: str) -> Iterator[Hit]:
+    """Private keys in PEM or PGP armour: over many lines, with escaped line ends, with either end cut off."""
+    covered = 0
+    for begin in _KEY_BEGIN.finditer(text):
+        if begin.start() < covered:
+            continue
+        end = _KEY_END.search(text, begin.end(), begin.end() + _LONGEST_BLOCK)
+        again = _KEY_BEGIN.search(text, begin.end(), end.start() if end else begin.end() + _LONGEST_BLOCK)
+        if end is not None and again is None:
+            covered = end.end()
+        else:
+            body = _BODY.match(text, begin.end())
+            covered = body.end() if body else begin.end()
+        yield Hit(begin.start(), covered, "pem")
+    for end in _KEY_END.finditer(text):
+        if not _is_closed(text, end.start()):
+            yield Hit(_beginning_of_body(text, end.start()), end.end(), "pem")
+
+
+def _is_closed(text: str, end: int) -> bool:
+    """Whether the block that ends at `end` has its beginning."""
+    begin = text.rfind("-----BEGIN ", max(0, end - _LONGEST_BLOCK), end)
+    return begin >= 0 and text.find("-----END ", begin, end) < 0
+
+
+def _beginning_of_body(text: str, end: int) -> int:
+    start = end
+    while True:
+        window = text[max(0, start - 200) : start]
+        line = _LINE_BEFORE.search(window)
+        if line is None or (start != end and line.end() - line.start() < 16):
+            return start
+        start -= len(window) - line.start()
