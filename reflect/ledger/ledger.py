@@ -1,0 +1,130 @@
+"""The ledger as the rest of the product sees it. Every method names the project it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from types import TracebackType
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from reflect.errors import LedgerError
+from reflect.ledger import reading, recording
+from reflect.ledger.database import Database
+from reflect.ledger.entry import LedgerEntry
+from reflect.ledger.reading import LedgerCounts, RunSummary, SeenRows
+from reflect.ledger.rebuild import Rebuilt, WikiSources, rebuild
+from reflect.ledger.schema import prepare
+from reflect.model import Finding
+from reflect.scope.reflexion import Reflexion
+from reflect.scope.review import ReviewItem
+
+_A = TypeVar("_A")
+
+
+class Ledger:
+    """Durable state on one database, safe to use from several threads and processes at once.
+
+    `landed_runs` are the ids of the runs that stand in the asking wiki's `log.md`: what a run wrote into a wiki counts
+    only where that wiki still has it. Every method raises LedgerError, with nothing changed, when the database fails.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, url: str) -> Ledger:
+        """The ledger at `url` (SQLite or PostgreSQL), made or migrated where needed.
+
+        Raises LedgerError, with everything left as it is, when the database cannot be reached or used, is not a
+        ledger, or has a newer schema.
+        """
+        database = Database(url)
+        try:
+            prepare(database)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    @property
+    def name(self) -> str:
+        """The file or the address, without a password."""
+        return self._database.name
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def record(self, entry: LedgerEntry) -> bool:
+        """Write everything `entry` says in one transaction; False where the ledger already said the same.
+
+        Recording a run again replaces what that run said before, and never a decision taken on a review item or a
+        reflexion since.
+        """
+        with self._database.write() as connection:
+            return recording.record(connection, entry)
+
+    def mark_archived(self, project: str, run_id: str) -> None:
+        """Note that what the landed run retired has been moved."""
+        with self._database.write() as connection:
+            recording.mark_archived(connection, _named(project), run_id)
+
+    def seen(self, project: str, landed_runs: Collection[str]) -> SeenRows:
+        """What is settled for a wiki whose log names `landed_runs`."""
+        return self._ask(project, lambda connection: reading.seen(connection, project, landed_runs))
+
+    def pending_findings(self, project: str, landed_runs: Collection[str]) -> tuple[Finding, ...]:
+        """The findings that wait for a run, ordered by id."""
+        return self._ask(project, lambda connection: reading.pending_findings(connection, project, landed_runs))
+
+    def queue(self, project: str, status: str | None = None) -> tuple[ReviewItem, ...]:
+        """The review items, oldest first; all of them or those with `status`."""
+        return self._ask(project, lambda connection: reading.queue(connection, project, status))
+
+    def known_items(self, project: str) -> frozenset[str]:
+        """The ids of all review items, whatever was decided: none of them is proposed again."""
+        return self._ask(project, lambda connection: reading.known_items(connection, project))
+
+    def is_known(self, project: str, item_id: str) -> bool:
+        """Whether a claim with this evidence was proposed before."""
+        return item_id in self.known_items(project)
+
+    def reflexions(self, project: str) -> tuple[Reflexion, ...]:
+        """All reflexions, dropped ones included, oldest first."""
+        return self._ask(project, lambda connection: reading.all_reflexions(connection, project))
+
+    def last_run(self, project: str) -> RunSummary | None:
+        """The run recorded last, whatever became of it."""
+        return self._ask(project, lambda connection: reading.last_run(connection, project))
+
+    def counts(self, project: str, landed_runs: Collection[str] | None = None) -> LedgerCounts:
+        """What `reflect status` shows; None counts the runs of every wiki of the project."""
+        return self._ask(project, lambda connection: reading.counts(connection, project, landed_runs))
+
+    def rebuild(self, wiki: WikiSources) -> Rebuilt:
+        """Restore from a wiki's own sources what is missing, so that the next run does not write it again.
+
+        Safe to repeat: the second time changes nothing.
+        """
+        _named(wiki.project)
+        with self._database.write() as connection:
+            return rebuild(connection, wiki)
+
+    def _ask(self, project: str, question: Callable[[Connection], _A]) -> _A:
+        _named(project)
+        with self._database.read() as connection:
+            return question(connection)
+
+
+def _named(project: str) -> str:
+    if not project:
+        raise LedgerError("The ledger was asked without a project; nothing was read; name one.")
+    return project

@@ -1,0 +1,162 @@
+"""The tables. Every key begins with the project, so no row of one project can be reached through another's id.
+
+A run owns the rows it wrote: evidence, findings and pages are kept per run, because which runs count depends on the
+wiki that asks. Reflexions, review items and model calls outlive their run. Texts and JSON are `SafeText`; times are
+ISO 8601 in UTC, which sorts as text. `SCHEMA` names the newest migration.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    UniqueConstraint,
+)
+
+from reflect.ledger.text import SafeText
+
+SCHEMA = "0001"
+OLDER_SCHEMAS: frozenset[str] = frozenset()
+VERSION_TABLE = "ledger_version"
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(referred_table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(column_0_label)s",
+    }
+)
+
+_PROJECT = String(64)
+_RUN = String(64)
+
+
+def _owned_by_run() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["project_id", "run_id"], ["runs.project_id", "runs.run_id"])
+
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("project_id", _PROJECT, nullable=False),
+    Column("run_id", _RUN, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("engine", SafeText, nullable=False),
+    Column("started_at", String(40), nullable=False),
+    Column("finished_at", String(40), nullable=False),
+    Column("anchor", _RUN, nullable=True),
+    Column("rebuilt", Boolean, nullable=False),
+    Column("seeded", Boolean, nullable=False),
+    Column("floor", SafeText, nullable=False),
+    Column("pages_landed", Integer, nullable=False),
+    Column("counts", SafeText, nullable=False),
+    Column("report", SafeText, nullable=False),
+    Column("entry_digest", String(64), nullable=False),
+    UniqueConstraint("project_id", "run_id"),
+)
+"""`number` orders the runs as they were recorded. `anchor` is the run that has to stand in a wiki's log for the rows of
+this one to count there; a run that landed no page has none and counts everywhere."""
+
+evidence = Table(
+    "evidence",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("run_id", _RUN, nullable=False),
+    Column("evidence_id", SafeText, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("outcome", String(16), nullable=False),
+    Column("reason", SafeText, nullable=False),
+    Column("content", SafeText, nullable=True),
+    Column("turn_keys", LargeBinary, nullable=False),
+    Column("mode", String(16), nullable=True),
+    Column("tainted_by", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "run_id", "evidence_id"),
+    _owned_by_run(),
+)
+"""`turn_keys` are 8-byte keys, one after another. A row without `content` says how its evidence ended and leaves what
+earlier rows know of its content."""
+
+findings = Table(
+    "findings",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("run_id", _RUN, nullable=False),
+    Column("finding_id", _RUN, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("evidence_ids", SafeText, nullable=False),
+    Column("payload", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "run_id", "finding_id"),
+    _owned_by_run(),
+)
+"""`pending`: the run left it for a later one. `taken`: the run took it up (no payload)."""
+
+pages = Table(
+    "pages",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("run_id", _RUN, nullable=False),
+    Column("path", SafeText, nullable=False),
+    Column("action", String(32), nullable=False),
+    Column("sources", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "run_id", "path"),
+    _owned_by_run(),
+)
+
+reflexions = Table(
+    "reflexions",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("reflexion_id", SafeText, nullable=False),
+    Column("run_id", _RUN, nullable=False),
+    Column("domain", SafeText, nullable=False),
+    Column("origin", String(16), nullable=False),
+    Column("evidence", String(16), nullable=False),
+    Column("learnable", Boolean, nullable=False),
+    Column("processed", Boolean, nullable=False),
+    Column("dropped", Boolean, nullable=False),
+    Column("created_at", SafeText, nullable=False),
+    Column("payload", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "reflexion_id"),
+)
+"""Never deleted: dropping one is a flag."""
+
+review_items = Table(
+    "review_items",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("item_id", SafeText, nullable=False),
+    Column("run_id", _RUN, nullable=False),
+    Column("status", String(32), nullable=False),
+    Column("claim_sha256", String(64), nullable=False),
+    Column("created_at", SafeText, nullable=False),
+    Column("payload", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "item_id"),
+    Index("ix_review_items_status", "project_id", "status"),
+)
+"""`status` is what holds now, the payload's is what it was when the item was made."""
+
+spend = Table(
+    "spend",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("call_id", SafeText, nullable=False),
+    Column("run_id", _RUN, nullable=False),
+    Column("model", SafeText, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("usd", Float, nullable=False),
+    PrimaryKeyConstraint("project_id", "call_id"),
+)
+"""One row for each paid call, a failed run's included."""
