@@ -1,0 +1,144 @@
+"""The wiki as it lies on disk. Reading never follows a link out of it and never fails because of one page."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reflect.errors import PageError, WikiError
+from reflect.model import PageSummary
+from reflect.wiki.page import Page, parse_page, sha256
+from reflect.wiki.paths import ARCHIVE, INDEX, LOG, WIKI, shown
+
+MAX_PAGE_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class WikiState:
+    """Everything the wiki holds. Paths are relative to `wiki/` and sorted; those of `archived` begin with `_archive/`.
+
+    `unreadable` pairs a page with the reason; `hashes` has the SHA-256 of every page read, archived and unreadable ones
+    too. `notes` say what is odd about single pages and what was passed over.
+    """
+
+    pages: tuple[PageSummary, ...] = ()
+    archived: tuple[PageSummary, ...] = ()
+    unreadable: tuple[tuple[str, str], ...] = ()
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Every page that is there, whether it can be read or not, archived ones left out."""
+        return frozenset([page.path for page in self.pages] + [path for path, _ in self.unreadable])
+
+
+class Wiki:
+    """The pages below `<reflect_dir>/wiki`."""
+
+    def __init__(self, reflect_dir: Path) -> None:
+        self.folder = reflect_dir / WIKI
+
+    def read(self) -> WikiState:
+        """Every page. A wiki that is not there is empty; one that is a symbolic link is refused."""
+        if self.folder.is_symlink() or self.folder.parent.is_symlink():
+            raise WikiError(f"{self.folder} is reached by a symbolic link; nothing was read. Put a real folder there.")
+        reading = _Reading()
+        for path in _page_files(self.folder, reading.notes):
+            reading.take(self.folder, path)
+        return reading.state()
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of one file of the wiki; None where there is none."""
+        try:
+            return _read_regular(self.folder / path)
+        except FileNotFoundError:
+            return None
+
+    def page(self, path: str) -> Page:
+        """One page, read. Raises PageError for one that cannot be read."""
+        content = self.content(path)
+        if content is None:
+            raise PageError(f"{path} does not exist.")
+        return parse_page(content, path)
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.pages: list[PageSummary] = []
+        self.archived: list[PageSummary] = []
+        self.unreadable: list[tuple[str, str]] = []
+        self.hashes: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    def take(self, folder: Path, path: str) -> None:
+        is_archived = path.startswith(f"{ARCHIVE}/")
+        name = shown(path)
+        try:
+            content = _read_regular(folder / path)
+            self.hashes[name] = sha256(content)
+            page = parse_page(content, name)
+        except (PageError, OSError) as error:
+            reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            if is_archived:
+                self.notes.append(f"The archived page {name} cannot be read: {reason}")
+            else:
+                self.unreadable.append((name, reason))
+            return
+        self.notes += page.notes
+        (self.archived if is_archived else self.pages).append(page.summary())
+
+    def state(self) -> WikiState:
+        return WikiState(
+            pages=tuple(self.pages),
+            archived=tuple(self.archived),
+            unreadable=tuple(self.unreadable),
+            hashes=self.hashes,
+            notes=tuple(self.notes),
+        )
+
+
+def _page_files(folder: Path, notes: list[str]) -> Iterator[str]:
+    """Path of every page file, sorted; hidden names, links and the wiki's own files are passed over."""
+    found: list[str] = []
+    pending = [""]
+    while pending:
+        below = pending.pop()
+        for entry in _entries(folder / below):
+            path = f"{below}{entry.name}"
+            if entry.name.startswith(".") or (not below and entry.name in (INDEX, LOG)):
+                continue
+            if entry.is_symlink():
+                notes.append(f"{shown(path)} is a symbolic link and was not followed.")
+            elif entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith("_") or (not below and entry.name == ARCHIVE):
+                    pending.append(f"{path}/")
+            elif entry.name.endswith(".md"):
+                found.append(path)
+    notes.sort()
+    yield from sorted(found)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except FileNotFoundError:
+        return []
+
+
+def _read_regular(file: Path) -> bytes:
+    """The bytes of a regular file. Raises PageError for anything else: a pipe would never end."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise PageError(f"{shown(file.name)} is not a regular file; it was left as it is.")
+        if status.st_size > MAX_PAGE_BYTES:
+            raise PageError(
+                f"{shown(file.name)} has {status.st_size} bytes, over {MAX_PAGE_BYTES}; it was left as it is."
+            )
+        return stream.read()
