@@ -1,0 +1,270 @@
+"""Collect: everything new in one repository, read once, redacted, each piece with one outcome.
+
+Sessions are read in the order in which they were written, one transcript in memory at a time while git unpacks the
+next, so that a turn that several checkpoints repeat belongs to the earliest on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+
+from reflect.configuration import Config
+from reflect.errors import EvidenceError
+from reflect.evidence import commits as history
+from reflect.evidence.checkpoints import BRANCH, REFS, Stored, read_stored
+from reflect.evidence.folders import NewFolder, new_folders
+from reflect.evidence.git import DefaultBranch, Git, Ref
+from reflect.evidence.metadata import Metadata
+from reflect.evidence.objects import ObjectReader
+from reflect.evidence.own_output import is_own_session, without_own_output
+from reflect.evidence.redaction import Redactor
+from reflect.evidence.transcripts.reader import Transcript, read_transcript
+from reflect.evidence.trust import Trust
+from reflect.model import (
+    Accounted,
+    Commit,
+    CommitSha,
+    EvidenceBatch,
+    EvidenceId,
+    EvidenceKind,
+    Outcome,
+    Session,
+    Summary,
+    Turn,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the ledger holds for this project.
+
+    `contents` maps evidence ids to the content they were settled with, `turn_keys` holds the key of every turn taken,
+    `floor` the newest commits that a first run left out on purpose.
+    """
+
+    contents: Mapping[EvidenceId, str] = field(default_factory=dict)
+    turn_keys: frozenset[bytes] = frozenset()
+    floor: tuple[CommitSha, ...] = ()
+    first_run: bool = True
+
+
+def collect(git: Git, config: Config, seen: Seen, known_pages: frozenset[str] = frozenset()) -> EvidenceBatch:
+    """Read what `seen` does not hold: every checkpoint session and commit ends in the batch with one outcome.
+
+    `known_pages` are the paths of the wiki's pages, relative to it. Raises RepositoryError where git gives nothing at
+    all; what is wrong with one session or commit is its outcome.
+    """
+    refs = git.refs()
+    default = git.default_branch(config.default_branch, refs)
+    window = history.choose_window(
+        git, default.tips, seen.contents.keys(), seen.floor, first_run=seen.first_run, seed=config.seed_commits
+    )
+    gathered = _Gathered(seen, known_pages)
+    with git.objects() as reader:
+        stored = read_stored(reader, git, refs)
+        new = new_folders(git, reader, stored.folders, seen.contents)
+        redactor = _redactor(git, config, refs, stored) if new or window.new else Redactor()
+        gathered.read_sessions(reader, new, redactor)
+        gathered.notes += _about_repository(git, reader, default, stored, refs, window)
+    gathered.read_commits(git, window, Trust(config), redactor)
+    return EvidenceBatch(
+        sessions=tuple(gathered.sessions),
+        commits=tuple(gathered.commits),
+        settled=tuple(sorted(gathered.settled, key=lambda settled: settled.id)),
+        contents=gathered.contents,
+        notes=tuple(gathered.notes),
+        left_out_commits=window.left_out,
+        redactions=redactor.count,
+        head=window.head,
+        default_branch=default.name,
+        floor=window.floor,
+    )
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What has been read so far."""
+
+    seen: Seen
+    known_pages: frozenset[str]
+    sessions: list[Session] = field(default_factory=list)
+    commits: list[Commit] = field(default_factory=list)
+    settled: list[Accounted] = field(default_factory=list)
+    contents: dict[EvidenceId, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    taken: set[bytes] = field(default_factory=set)
+
+    def read_sessions(self, reader: ObjectReader, new: Sequence[NewFolder], redactor: Redactor) -> None:
+        self.taken |= self.seen.turn_keys
+        readable = [folder for folder in new if not folder.problem]
+        for folder in new:
+            self.contents[folder.id] = folder.content
+            if folder.problem:
+                self._settle(folder.id, EvidenceKind.SESSION, folder.outcome, folder.problem)
+        blobs = reader.ahead(
+            wanted for folder in readable for wanted in zip(folder.stored.chunks, folder.sizes, strict=True)
+        )
+        for folder in readable:
+            self._read_session(folder, [next(blobs) for _ in folder.stored.chunks], redactor)
+
+    def _read_session(self, folder: NewFolder, chunks: list[bytes | None], redactor: Redactor) -> None:
+        identity = folder.id
+        whole = [chunk for chunk in chunks if chunk is not None]
+        if len(whole) < len(chunks):
+            reason = "git cannot read its transcript: the object is damaged; `git fsck` says more"
+            self._settle(identity, EvidenceKind.SESSION, Outcome.QUARANTINED, reason)
+            return
+        try:
+            transcript = read_transcript(whole, already=self.taken, start_hint=folder.metadata.transcript_start)
+        except EvidenceError as error:
+            self._settle(identity, EvidenceKind.SESSION, Outcome.QUARANTINED, str(error))
+            return
+        turns = tuple(self._unseen(transcript.turns))
+        reason = _nothing_in(turns, folder.metadata)
+        if reason:
+            self._settle(identity, EvidenceKind.SESSION, Outcome.SKIPPED, reason)
+            return
+        kept = without_own_output(turns, self.known_pages)
+        if not kept:
+            self._settle(identity, EvidenceKind.SESSION, Outcome.SKIPPED, "repeats this product's own output")
+            return
+        self.sessions.append(_session(folder, transcript, kept, len(turns) - len(kept), redactor))
+
+    def _unseen(self, turns: Iterable[Turn]) -> Iterator[Turn]:
+        for turn in turns:
+            if turn.key not in self.taken:
+                self.taken.add(turn.key)
+                yield turn
+
+    def read_commits(self, git: Git, window: history.Window, trust: Trust, redactor: Redactor) -> None:
+        """Read the window's commits; they come out oldest first."""
+        raw = list(history.read_commits(git, window.new))
+        reverts = history.reverted(raw, window, git)
+        for commit in reversed(raw):
+            self.contents[EvidenceId(commit.sha)] = commit.sha
+            if commit.made_here:
+                self._settle(EvidenceId(commit.sha), EvidenceKind.COMMIT, Outcome.SKIPPED, commit.made_here)
+            else:
+                self.commits.append(_commit(commit, reverts.get(commit.sha, ()), trust, redactor))
+        without = sum(commit.files is None for commit in raw)
+        if without:
+            self.notes.append(f"The files that {without} commits changed are not in this clone (it is partial).")
+
+    def _settle(self, identity: EvidenceId, kind: EvidenceKind, outcome: Outcome, reason: str) -> None:
+        self.settled.append(Accounted(id=identity, kind=kind, outcome=outcome, reason=reason))
+
+
+def _nothing_in(turns: tuple[Turn, ...], metadata: Metadata) -> str:
+    if not turns:
+        return "nothing new: every turn stands in an earlier checkpoint"
+    if is_own_session(turns):
+        return "a session of reflect itself"
+    return ""
+
+
+def _session(
+    folder: NewFolder, transcript: Transcript, turns: tuple[Turn, ...], own: int, redactor: Redactor
+) -> Session:
+    metadata = folder.metadata
+    notes = [note for note in (metadata.note, *transcript.notes) if note]
+    if folder.stored.hole:
+        notes.append(f"{folder.stored.hole} is missing: what stood there and after it was not read")
+    if own:
+        notes.append(f"{own} turns repeat this wiki or its prompts and are not evidence")
+    first = next((turn.at for turn in turns if turn.at is not None), None)
+    return Session(
+        checkpoint=folder.stored.checkpoint,
+        folder=folder.stored.number,
+        content=folder.content,
+        session_id=metadata.session_id or next(iter(transcript.session_ids), ""),
+        agent=transcript.format,
+        created_at=metadata.created_at or first,
+        branch=redactor.redact(metadata.branch),
+        files=_redacted_names(metadata.files, redactor),
+        turns=tuple(_redacted_turn(turn, redactor) for turn in turns),
+        taint=transcript.taint,
+        tainted_by=transcript.tainted_by,
+        workspace=transcript.workspace,
+        workspaces=transcript.workspaces,
+        automated=metadata.automated or transcript.automated,
+        summary=_redacted_summary(metadata.summary, redactor),
+        notes=tuple(notes),
+    )
+
+
+def _redacted_turn(turn: Turn, redactor: Redactor) -> Turn:
+    if not turn.text and not turn.about:
+        return turn
+    return replace(turn, text=redactor.redact(turn.text), about=redactor.redact(turn.about) if turn.about else "")
+
+
+def _redacted_summary(summary: Summary | None, redactor: Redactor) -> Summary | None:
+    if summary is None:
+        return None
+    return Summary(
+        intent=redactor.redact(summary.intent),
+        outcome=redactor.redact(summary.outcome),
+        learnings=tuple(map(redactor.redact, summary.learnings)),
+        friction=tuple(map(redactor.redact, summary.friction)),
+        open_items=tuple(map(redactor.redact, summary.open_items)),
+    )
+
+
+def _redacted_names(names: tuple[str, ...], redactor: Redactor) -> tuple[str, ...]:
+    return tuple(map(redactor.redact, names))
+
+
+def _commit(raw: history.RawCommit, reverts: tuple[CommitSha, ...], trust: Trust, redactor: Redactor) -> Commit:
+    return Commit(
+        sha=raw.sha,
+        parents=raw.parents,
+        author=raw.author,
+        email=raw.email,
+        at=raw.at,
+        subject=redactor.redact(raw.message.subject),
+        body=redactor.redact(raw.message.body),
+        checkpoints=raw.message.checkpoints,
+        reverts=reverts,
+        files=_redacted_names(raw.files or (), redactor),
+        trusted=trust.trusts(raw.author, raw.email),
+    )
+
+
+def _redactor(git: Git, config: Config, refs: Sequence[Ref], stored: Stored) -> Redactor:
+    """A redactor that knows every id that exists here: those are evidence and never look like secrets."""
+    return Redactor(config.redact, keep=frozenset(stored.checkpoints) | _commit_ids(git, refs))
+
+
+def _commit_ids(git: Git, refs: Sequence[Ref]) -> AbstractSet[str]:
+    tips = {ref.oid for ref in refs if not ref.name.startswith("refs/entire/") and not ref.name.endswith(f"/{BRANCH}")}
+    asked = "".join(f"{oid}\n" for oid in sorted(tips)).encode()
+    return frozenset(git.store("rev-list", "--stdin", "--ignore-missing", input=asked).decode().split())
+
+
+def _about_repository(
+    git: Git,
+    reader: ObjectReader,
+    default: DefaultBranch,
+    stored: Stored,
+    refs: Sequence[Ref],
+    window: history.Window,
+) -> list[str]:
+    notes: list[str] = []
+    if not default.tips:
+        notes.append("The default branch has no commit yet.")
+    elif default.how not in {"origin/HEAD", "config.yaml"}:
+        notes.append(f"The default branch was taken from {default.how}.")
+    if git.is_shallow():
+        notes.append("This clone is shallow: older commits were not read; `git fetch --unshallow` brings them.")
+    if window.left_out:
+        notes.append(f"{window.left_out} older commits lie outside the seed window and were left out.")
+    if not stored.folders and not any(ref.name.endswith(f"/{BRANCH}") or ref.name.startswith(REFS) for ref in refs):
+        notes.append(
+            "No checkpoints are stored here: there is neither a branch entire/checkpoints/v1 nor a ref below "
+            "refs/entire/checkpoints/; `git fetch origin '+refs/entire/*:refs/entire/*'` brings refs a clone left out."
+        )
+    if default.tips and reader.read(f"{default.tips[0]}:.gitmodules") is not None:
+        notes.append("Submodules are repositories of their own and were not read.")
+    return notes + stored.notes
