@@ -285,7 +285,8 @@ class Finding(Value):
 
     `quote` stands verbatim in the evidence `evidence_id` at `position` (white space folded). `headline` is a short
     form of it for titles. `score` orders findings; nothing else may be read into it. `origin` and `evidence` are
-    decided by code from who spoke and what had entered the session.
+    decided by code from who spoke and what had entered the session. `around` holds sentences beside the quote, verbatim
+    and by the same author, that help to understand it.
     """
 
     quote: str
@@ -304,6 +305,7 @@ class Finding(Value):
     always_on: bool = False
     trigger: str = ""
     context: str = ""
+    around: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     workspace: str | None = None
     corroborated_by: tuple[str, ...] = ()
