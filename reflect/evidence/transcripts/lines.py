@@ -1,0 +1,117 @@
+"""Damaged JSON, read as far as it goes.
+
+A transcript is copied while the agent writes it and is rewritten by redactors, so lines are found cut, doubled up,
+holding NUL or bytes that are no UTF-8. Each costs itself and nothing more, and is counted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+
+BOM = b"\xef\xbb\xbf"
+
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<alone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
+    re.DOTALL,
+)
+"""One escape of a JSON string: a surrogate pair, a surrogate without its twin, or any other."""
+
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def numbered_lines(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Every line with its zero-based number over all chunks, as if they were joined by a line end.
+
+    Only `\\n` ends a line: U+2028 and U+0085 stand raw inside JSON strings.
+    """
+    number = 0
+    for chunk in chunks:
+        start, end = 0, len(chunk)
+        while start < end:
+            stop = chunk.find(b"\n", start)
+            if stop < 0:
+                stop = end
+            yield number, chunk[start:stop]
+            number += 1
+            start = stop + 1
+
+
+class JsonLines:
+    """Turns lines into objects and counts what it could not read.
+
+    `damaged` is true after a line of which at least a part is lost for good.
+    """
+
+    def __init__(self) -> None:
+        self.troubles: Counter[str] = Counter()
+        self.damaged = False
+
+    def read(self, line: bytes) -> list[dict[str, Any]]:
+        """The objects on `line`: one, none for a blank or unreadable line, more where a line end was lost."""
+        self.damaged = False
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            return self._recover(line)
+        if isinstance(value, dict):
+            return [value]
+        self.troubles["held no object"] += 1
+        return []
+
+    def _recover(self, line: bytes) -> list[dict[str, Any]]:
+        text = _repaired(line)
+        if not text:
+            return []
+        found: list[dict[str, Any]] = []
+        at = 0
+        while at < len(text):
+            try:
+                value, at = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                self._lost("could not be read in part" if found else "could not be read")
+                break
+            if isinstance(value, dict):
+                found.append(value)
+            while at < len(text) and text[at].isspace():
+                at += 1
+        if len(found) > 1:
+            self.troubles["held several objects"] += 1
+        elif found and not self.damaged:
+            self.troubles["had to be repaired"] += 1
+        return found
+
+    def _lost(self, how: str) -> None:
+        self.damaged = True
+        self.troubles[how] += 1
+
+    def troubles_in_words(self) -> dict[str, int]:
+        """What could not be read, counted."""
+        return {f"lines {how}": count for how, count in self.troubles.items()}
+
+
+def whole_document(data: bytes) -> Any:
+    """`data` as one JSON value, or None where it is not one."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    text = _repaired(data)
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if not text[end:].strip() else None
+
+
+def _repaired(line: bytes) -> str:
+    """`line` without what no JSON reader takes: byte-order mark, bytes that are no UTF-8, surrogates without a twin."""
+    line = line.replace(b"\0", b"").removeprefix(BOM).strip()
+    if b"\\u" in line:
+        line = _ESCAPE.sub(lambda escape: b"\\ufffd" if escape["alone"] else escape[0], line)
+    return line.decode("utf-8", "replace")
