@@ -240,7 +240,8 @@ class EvidenceBatch:
     """What one run collected.
 
     `sessions` and `commits` go on to triage; `settled` are those that ended while being read. Every id of the three
-    has its content hash in `contents`. `notes` say what could not be read or was left out, in sentences.
+    has its content hash in `contents`. `notes` say what could not be read or was left out, in sentences. `known` are
+    the ids of all checkpoints and commits that exist, whether this run read them or not.
     """
 
     sessions: tuple[Session, ...] = ()
@@ -253,6 +254,7 @@ class EvidenceBatch:
     head: CommitSha | None = None
     default_branch: str | None = None
     floor: tuple[CommitSha, ...] = ()
+    known: frozenset[str] = frozenset()
 
     @property
     def is_empty(self) -> bool:
