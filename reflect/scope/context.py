@@ -145,14 +145,22 @@ class ScopeContext:
     def episode(self, evidence_id: str, finding: Finding) -> EpisodeScope | None:
         """What is known of a piece of evidence that `finding` cites; None where it does not exist.
 
-        Of one that exists but was read by an earlier run, only what the finding itself carries.
+        Of one that exists but was read by an earlier run, only what the finding itself carries: the directories of the
+        session it was said in, and nothing of those that corroborate it.
         """
         if (known := self.episodes.get(evidence_id)) is not None:
             return known
         if not self.sources.hold(Source.of(evidence_id)):
             return None
-        start = finding.workspace if evidence_id == finding.evidence_id else None
-        return EpisodeScope(id=evidence_id, kind=evidence_kind(evidence_id), start=start)
+        if evidence_id != finding.evidence_id:
+            return EpisodeScope(id=evidence_id, kind=evidence_kind(evidence_id))
+        said_in = () if finding.workspace is None else (finding.workspace,)
+        return EpisodeScope(
+            id=evidence_id,
+            kind=evidence_kind(evidence_id),
+            start=finding.started_in,
+            directories=(*finding.ran_in, *said_in),
+        )
 
     def scope_of(self, episode: EpisodeScope) -> EvidenceScope:
         """The episode as evidence: local to the project whose repository it was read from."""
