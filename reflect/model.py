@@ -288,8 +288,8 @@ class Finding(Value):
     `quote` stands verbatim in the evidence `evidence_id` at `position` (white space folded). `headline` is a short
     form of it for titles. `score` orders findings; nothing else may be read into it. `origin` and `evidence` are
     decided by code from who spoke and what had entered the session. `around` holds sentences beside the quote, verbatim
-    and by the same author, that help to understand it. `workspace` is the directory the words were said in; `started_in`
-    and `ran_in` are its session's `workspace` and `workspaces`, kept for a finding that waits for a later run.
+    and by the same author, that help to understand it. `workspace` is the directory the words were said in;
+    `started_in` and `ran_in` are its session's `workspace` and `workspaces`, kept for a finding that waits.
     """
 
     quote: str
