@@ -95,7 +95,7 @@ class Ledger:
 
     def is_known(self, project: str, item_id: str) -> bool:
         """Whether a claim with this evidence was proposed before."""
-        return item_id in self.known_items(project)
+        return self._ask(project, lambda connection: reading.is_known(connection, project, item_id))
 
     def reflexions(self, project: str) -> tuple[Reflexion, ...]:
         """All reflexions, dropped ones included, oldest first."""
@@ -104,6 +104,10 @@ class Ledger:
     def last_run(self, project: str) -> RunSummary | None:
         """The run recorded last, whatever became of it."""
         return self._ask(project, lambda connection: reading.last_run(connection, project))
+
+    def run(self, project: str, run_id: str) -> RunSummary | None:
+        """The run called `run_id`, if it was recorded."""
+        return self._ask(project, lambda connection: reading.run(connection, project, run_id))
 
     def counts(self, project: str, landed_runs: Collection[str] | None = None) -> LedgerCounts:
         """What `reflect status` shows; None counts the runs of every wiki of the project."""

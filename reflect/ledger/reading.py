@@ -10,11 +10,12 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field, ValidationError
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
+from reflect.errors import LedgerError
 from reflect.ledger.entry import RunState, unpack
 from reflect.ledger.recording import PENDING
 from reflect.ledger.tables import evidence, findings, pages, reflexions, review_items, runs, spend
@@ -22,6 +23,8 @@ from reflect.ledger.text import load
 from reflect.model import CommitSha, EvidenceId, EvidenceKind, Finding, Value
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem, ReviewStatus
+
+_V = TypeVar("_V", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,12 @@ class LedgerCounts(Value):
 
 def seen(connection: Connection, project: str, landed_runs: Collection[str] | None) -> SeenRows:
     counted = counted_runs(connection, project, landed_runs)
+    lost = _waiting(connection, project, counted).unreadable
     contents: dict[EvidenceId, str] = {}
     keys: set[bytes] = set()
     for row in _in_order(connection, project, evidence, counted):
+        if row.evidence_id in lost:
+            continue
         if row.content is not None:
             contents[EvidenceId(row.evidence_id)] = row.content
         keys.update(unpack(row.turn_keys))
@@ -94,11 +100,33 @@ def seen(connection: Connection, project: str, landed_runs: Collection[str] | No
 
 
 def pending_findings(connection: Connection, project: str, landed_runs: Collection[str] | None) -> tuple[Finding, ...]:
-    """Findings a run left and no later one took up, ordered by id."""
-    counted = counted_runs(connection, project, landed_runs)
+    """Findings a run left and no later one took up, ordered by id.
+
+    One that this version cannot read is left out, and `seen` leaves out its evidence, which is so read again.
+    """
+    return _waiting(connection, project, counted_runs(connection, project, landed_runs)).findings
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """The findings that wait, and the evidence of those that another version wrote and this one cannot read."""
+
+    findings: tuple[Finding, ...]
+    unreadable: frozenset[str]
+
+
+def _waiting(connection: Connection, project: str, counted: dict[str, Row[Any]]) -> _Waiting:
     last = {row.finding_id: row for row in _in_order(connection, project, findings, counted)}
-    waiting = (row for _, row in sorted(last.items()) if row.state == PENDING)
-    return tuple(load(Finding, row.payload) for row in waiting)
+    readable: list[Finding] = []
+    unreadable: set[str] = set()
+    for _, row in sorted(last.items()):
+        if row.state != PENDING:
+            continue
+        try:
+            readable.append(load(Finding, row.payload))
+        except ValidationError:
+            unreadable.update(json.loads(row.evidence_ids))
+    return _Waiting(tuple(readable), frozenset(unreadable))
 
 
 def counted_runs(connection: Connection, project: str, landed_runs: Collection[str] | None) -> dict[str, Row[Any]]:
@@ -110,14 +138,21 @@ def counted_runs(connection: Connection, project: str, landed_runs: Collection[s
 
 
 def queue(connection: Connection, project: str, status: str | None) -> tuple[ReviewItem, ...]:
-    query = select(review_items.c.payload, review_items.c.status).where(_of(review_items, project))
+    query = select(review_items.c.item_id, review_items.c.payload, review_items.c.status).where(
+        _of(review_items, project)
+    )
     if status is not None:
         query = query.where(review_items.c.status == status)
     query = query.order_by(review_items.c.created_at, review_items.c.item_id)
     return tuple(
-        load(ReviewItem, payload).model_copy(update={"status": ReviewStatus(now)})
-        for payload, now in connection.execute(query)
+        _loaded(ReviewItem, row.item_id, row.payload).model_copy(update={"status": ReviewStatus(row.status)})
+        for row in connection.execute(query)
     )
+
+
+def is_known(connection: Connection, project: str, item_id: str) -> bool:
+    query = select(review_items.c.item_id).where(_of(review_items, project), review_items.c.item_id == item_id)
+    return connection.execute(query).one_or_none() is not None
 
 
 def known_items(connection: Connection, project: str) -> frozenset[str]:
@@ -125,14 +160,19 @@ def known_items(connection: Connection, project: str) -> frozenset[str]:
 
 
 def all_reflexions(connection: Connection, project: str) -> tuple[Reflexion, ...]:
-    query = select(reflexions.c.payload).where(_of(reflexions, project))
+    query = select(reflexions.c.reflexion_id, reflexions.c.payload).where(_of(reflexions, project))
     query = query.order_by(reflexions.c.created_at, reflexions.c.reflexion_id)
-    return tuple(load(Reflexion, payload) for payload in connection.execute(query).scalars())
+    return tuple(_loaded(Reflexion, row.reflexion_id, row.payload) for row in connection.execute(query))
 
 
 def last_run(connection: Connection, project: str) -> RunSummary | None:
     query = select(runs).where(_of(runs, project)).order_by(runs.c.number.desc()).limit(1)
     row = connection.execute(query).one_or_none()
+    return None if row is None else _summary(row)
+
+
+def run(connection: Connection, project: str, run_id: str) -> RunSummary | None:
+    row = connection.execute(select(runs).where(_of(runs, project), runs.c.run_id == run_id)).one_or_none()
     return None if row is None else _summary(row)
 
 
@@ -168,6 +208,16 @@ def _in_order(connection: Connection, project: str, table: Any, counted: dict[st
 def _of(table: Any, project: str) -> ColumnElement[bool]:
     own: ColumnElement[bool] = table.c.project_id == project
     return own
+
+
+def _loaded(kind: type[_V], name: str, payload: str) -> _V:
+    try:
+        return load(kind, payload)
+    except ValidationError as error:
+        raise LedgerError(
+            f"The ledger's {kind.__name__} {name!r} was written by another version and cannot be read "
+            f"({error.errors()[0]['msg']}); it was left as it is; update reflect-wiki."
+        ) from error
 
 
 def _summary(row: Row[Any]) -> RunSummary:

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from reflect.ledger.entry import LedgerEntry, RunState
 from reflect.ledger.tables import evidence, findings, pages, reflexions, review_items, runs, spend
-from reflect.ledger.text import dump, load
+from reflect.ledger.text import dump
 from reflect.scope.review import ReviewItem, ReviewStatus
 
 CHUNK = 2_000
@@ -112,8 +112,8 @@ def _supersede(connection: Connection, entry: LedgerEntry) -> None:
 
 
 def _covers(newer: ReviewItem, row: Any) -> bool:
-    older = load(ReviewItem, row.payload)
-    return newer.id != older.id and {e.id for e in newer.evidence_items} >= {e.id for e in older.evidence_items}
+    cited = {item.id for item in newer.evidence_items}
+    return newer.id != row.item_id and cited.issuperset(json.loads(row.evidence_ids))
 
 
 def _trim_reports(connection: Connection, project: str) -> None:
@@ -199,6 +199,7 @@ def _review_items(entry: LedgerEntry) -> Iterable[Row]:
             "item_id": item.id,
             "status": item.status.value,
             "claim_sha256": item.claim_sha256,
+            "evidence_ids": json.dumps(sorted({cited.id for cited in item.evidence_items})),
             "created_at": instant(item.created_at),
             "payload": dump(item),
         }

@@ -140,6 +140,7 @@ review_items = Table(
     Column("run_id", _RUN, nullable=False),
     Column("status", String(32), nullable=False),
     Column("claim_sha256", String(64), nullable=False),
+    Column("evidence_ids", SafeText, nullable=False),
     Column("created_at", SafeText, nullable=False),
     Column("payload", SafeText, nullable=False),
     PrimaryKeyConstraint("project_id", "item_id"),

@@ -9,9 +9,11 @@ from typing import Any
 from reflect.ledger.entry import EvidenceRecord, LedgerEntry, PageRecord, RunState
 from reflect.model import (
     Accounted,
+    Action,
     CommitSha,
     EvidenceMode,
     Finding,
+    Operation,
     Origin,
     Outcome,
     PageSummary,
@@ -20,7 +22,11 @@ from reflect.model import (
     Speaker,
     evidence_kind,
 )
+from reflect.scope.binding import ProposedScope
+from reflect.scope.proposal import Proposal
 from reflect.scope.reflexion import Reflexion
+from reflect.scope.review import ReviewEvidence, ReviewItem, review_id, text_sha256
+from reflect.scope.vocabulary import MemoryType, Reason, Scope, ScopeSource
 
 PROJECT = "payments"
 OTHER = "billing"
@@ -119,3 +125,46 @@ def summary(path: str, *sources: Source, project: str | None = None) -> PageSumm
 
 def commit(number: int) -> CommitSha:
     return CommitSha(f"{number:040x}")
+
+
+def review_item(
+    claim: str = "Always use tabs.", evidence_ids: Iterable[str] = (SESSION,), **changes: Any
+) -> ReviewItem:
+    """A claim that waits for an operator."""
+    cited = tuple(evidence_ids)
+    project = str(changes.get("project_id", PROJECT))
+    said = {
+        "id": review_id(project, [claim], cited),
+        "project_id": project,
+        "claim": claim,
+        "claim_sha256": text_sha256(claim),
+        "proposal": Proposal("p", claim, "corrective", cited, (), "/work", NOON, "behavior"),
+        "action": Action(
+            operation=Operation.CREATE,
+            category="preferences",
+            slug="tabs",
+            title="Tabs",
+            reason="said so",
+            findings=(finding(claim),),
+        ),
+        "reasons": (Reason.UNTRUSTED_ORIGIN,),
+        "proposed": ProposedScope(
+            scope=Scope.PROJECT,
+            project_id=project,
+            workspace_root="/work",
+            memory_type=MemoryType.REFLECTION,
+            scope_source=ScopeSource.EXTRACTION_DEFAULT,
+            scope_confidence=0.6,
+            reflection_kind=ReflectionKind.CORRECTIVE,
+        ),
+        "narrowest_scope": project,
+        "widens": False,
+        "evidence_items": tuple(ReviewEvidence(id=item) for item in cited),
+        "origin": Origin.UNTRUSTED,
+        "evidence": EvidenceMode.FULL,
+        "session_tainted": False,
+        "always_on": True,
+        "approvable": False,
+        "created_at": NOON,
+    }
+    return ReviewItem.model_validate(said | changes)

@@ -124,6 +124,7 @@ def _rows_that_outlive_a_run() -> None:
         _run(),
         sa.Column("status", sa.String(32), nullable=False),
         sa.Column("claim_sha256", sa.String(64), nullable=False),
+        sa.Column("evidence_ids", sa.Text, nullable=False),
         sa.Column("created_at", sa.Text, nullable=False),
         sa.Column("payload", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("project_id", "item_id", name="pk_review_items"),
