@@ -54,6 +54,37 @@ _WITHOUT_DRIVERS = frozenset({"diff", "log", "show"})
 """Commands that would run the external diff and textconv commands a configuration names."""
 
 
+_RUN_FILTERS = frozenset(
+    [
+        *(
+            "add",
+            "am",
+            "apply",
+            "cherry-pick",
+            "checkout",
+            "checkout-index",
+            "commit",
+            "diff",
+            "diff-files",
+            "diff-index",
+        ),
+        *(
+            "hash-object",
+            "merge",
+            "rebase",
+            "reset",
+            "restore",
+            "stash",
+            "status",
+            "switch",
+            "update-index",
+            "worktree",
+        ),
+    ]
+)
+"""Commands that would run the clean and smudge filters a configuration names, on files of the work tree."""
+
+
 @dataclass(frozen=True, slots=True)
 class DefaultBranch:
     """The branch whose history is evidence: its name, the commits it points to here and on its remote, and how it was
@@ -107,9 +138,14 @@ class Git:
             root = (start / answers[5]).resolve()
             _check_work_tree(root, git_dir)
             return cls(root, git_dir, common_dir)
-        if answers[2] == "false" and common_dir.name == ".git":
-            return cls(common_dir.parent, git_dir, common_dir)
-        return cls(git_dir, git_dir, common_dir, is_bare=True)
+        if answers[2] == "true":
+            return cls(git_dir, git_dir, common_dir, is_bare=True)
+        if not start.is_relative_to(git_dir) or common_dir.name != ".git":
+            raise RepositoryError(
+                f"{git_dir} says that its work tree lies elsewhere, and {start} does not belong to it; nothing was "
+                "read; check `core.worktree`."
+            )
+        return cls(common_dir.parent, git_dir, common_dir)
 
     def run(
         self,
@@ -123,7 +159,7 @@ class Git:
 
         No transport is allowed unless `network` says so. `environment` adds variables (an author, an index file).
         """
-        command = _command(self.root) + _without_drivers(arguments)
+        command = _command(self.root, self._without_filters(arguments)) + _without_drivers(arguments)
         extra = {**({} if network else _NO_NETWORK), **(environment or {})}
         return _finished(command, where=self.root, input=input, timeout_s=timeout_s, extra=extra)
 
@@ -217,6 +253,16 @@ class Git:
         found = (line.split(" ") for line in shown.decode().split("\n") if line)
         return {oid: int(size) for oid, size in found if size != "missing"}
 
+    def _without_filters(self, arguments: Sequence[str]) -> list[str]:
+        """Settings that switch off the content filters the repository's configuration names."""
+        if arguments[:1] and arguments[0] not in _RUN_FILTERS:
+            return []
+        named = self._quiet(
+            "config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.(clean|smudge|process|required)$"
+        )
+        off = {"required": "false"}
+        return [f"{key}={off.get(key.rsplit('.', 1)[1], '')}" for key in dict.fromkeys(named.split("\0")) if key]
+
     def _branch_of_head(self, by_name: Mapping[str, Ref]) -> DefaultBranch:
         head = self.head()
         if head.target.startswith("refs/heads/"):
@@ -246,9 +292,9 @@ class Git:
 _NO_NETWORK = {"GIT_ALLOW_PROTOCOL": "none"}
 
 
-def _command(where: Path) -> list[str]:
+def _command(where: Path, settings: Sequence[str] = ()) -> list[str]:
     command = ["git", "--no-pager", "-C", str(where)]
-    for setting in _SETTINGS:
+    for setting in (*_SETTINGS, *settings):
         command += ["-c", setting]
     return command
 
@@ -311,7 +357,9 @@ def _failure(command: Sequence[str], where: Path | str, said: bytes) -> str:
 
 def _shown(command: Sequence[str]) -> str:
     """The command as a person would type it: without the settings that harden it."""
-    words = command[4 + 2 * len(_SETTINGS) :]
+    words = list(command[4:])
+    while words[:1] == ["-c"]:
+        del words[:2]
     return " ".join(["git", *words[:3]])
 
 
