@@ -130,13 +130,28 @@ class Registry:
         return owners.items()
 
 
-def local_project(root: Path, config: Config, *, name: str, root_commit: str | None) -> Project:
+def local_registry(
+    top: Path, common_dir: Path, config: Config, *, root_commit: str | None, origin_url: str | None = None
+) -> Registry:
+    """The registry of one repository without an organisation file; `projects[0]` is its project.
+
+    `top` is the work tree the caller stands in, `common_dir` git's common directory: a linked worktree is the
+    repository it belongs to, under the same id.
+    """
+    main = common_dir.parent if common_dir.name == ".git" else top
+    project = local_project(main, config, root_commit, name=repository_name(common_dir, origin_url))
+    return Registry((project,), {} if main == top else {top: main})
+
+
+def local_project(root: Path, config: Config, root_commit: str | None, *, name: str | None = None) -> Project:
     """The project of one repository without an organisation file.
 
     `root` is the top of its main work tree, also when the caller stands in a linked worktree. The id is the
-    configuration's, else made of `name` and `root_commit` and so the same on every machine. Roots that the
-    configuration adds are relative to `root` where they are not absolute.
+    configuration's, else made of `name` (default: the folder's) and `root_commit`, and so the same on every machine
+    that knows the repository by that name. Roots that the configuration adds are relative to `root` where they are
+    not absolute.
     """
+    name = name or main_tree(root).name
     added = tuple(_absolute(extra, root) for extra in config.workspace_roots)
     project_id = config.project_id or project_id_for(name, root_commit)
     entry = {"project_id": project_id, "display_name": name, "workspace_roots": (str(root), *added)}
