@@ -12,23 +12,50 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from reflect.evidence.secret_assignments import assignments
+from reflect.evidence.secret_assignments import WORDS, assignments
 from reflect.evidence.secret_entropy import SHORTEST, is_random, random_tokens
-from reflect.evidence.secret_shapes import ADDRESSES, HEADERS, PROVIDERS, Hit, Shape, key_blocks
+from reflect.evidence.secret_shapes import (
+    ADDRESSES,
+    COMMANDS,
+    ENTRA,
+    HEADERS,
+    PROVIDERS,
+    SCHEMES,
+    Hit,
+    Shape,
+    key_blocks,
+)
 
 _TOKEN_BYTES = bytes(
     ord("a") if chr(byte).isascii() and (chr(byte).isalnum() or chr(byte) in "+/_-") else ord(" ")
     for byte in range(256)
 )
 _RUN = b"a" * 16
-_BEFORE_RUN = 8
-_ANCHORS = re.compile(b"|".join(re.escape(a.encode()) for shape in PROVIDERS for a in shape.anchors))
+_BEFORE_RUN = 12
+_CANDIDATE = re.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")
+_PROVIDER_ANCHORS = tuple((shape, frozenset(a.encode() for a in shape.anchors)) for shape in PROVIDERS)
 _AWS_KEY_ID = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 _NEAR = 400
 _MARKER = re.compile(r"\[REDACTED:[a-z0-9-]+\]")
 _ID = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-f]{7,40}|[0-7][0-9A-HJKMNP-TV-Z]{25})(?![0-9A-Za-z])")
 _SHORTEST_SECRET = 8
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """An expression for any of `words`, sharing their beginnings: several times faster than a plain alternation."""
+    tails: dict[str, list[str]] = {}
+    for word in sorted(set(words)):
+        tails.setdefault(word[:1], []).append(word[1:])
+    if set(tails) == {""}:
+        return ""
+    branches = [re.escape(head) + _any_of(rest) for head, rest in tails.items() if head]
+    return f"(?:{'|'.join(branches)}){'?' if '' in tails else ''}"
+
+
+_ANCHORS = re.compile(
+    _any_of(anchor for _, anchors in _PROVIDER_ANCHORS for anchor in map(bytes.decode, anchors)).encode()
+)
 
 
 class Redactor:
@@ -67,7 +94,7 @@ class Redactor:
         found = [hit for hit in _builtin_hits(text) if not self._is_kept(text[hit.start : hit.end])]
         for shape in self._custom:
             found.extend(self._around_ids(text, shape.hits(text)))
-        return _merged(_outside_markers(text, found))
+        return _merged(_outside_markers(text, found)) if found else found
 
     def _is_kept(self, value: str) -> bool:
         """Whether `value` is an id that exists, an abbreviation of one, or a session folder of one."""
@@ -88,27 +115,42 @@ class Redactor:
             yield Hit(start, hit.end, hit.rule)
 
 
-def _builtin_hits(text: str) -> Iterator[Hit]:
+def _builtin_hits(text: str) -> list[Hit]:
     data = text.encode("utf-8", "surrogatepass")
-    lowered_data = data.lower()
-    lowered = lowered_data.decode("utf-8", "surrogatepass")
+    lowered = data.lower().decode("utf-8", "surrogatepass")
     runs = _runs(data)
+    hits: list[Hit] = []
     if runs:
-        yield from _provider_hits(text, b" ".join(runs))
+        hits += _provider_hits(text, b" ".join(runs))
+    if "~" in text and "Q~" in text:
+        hits += ENTRA.hits(text)
     if "PRIVATE KEY" in text:
-        yield from key_blocks(text)
-    if "@" in text and "://" in text:
-        yield from (hit for shape in ADDRESSES for hit in shape.hits(text))
-    for shape in HEADERS:
-        if any(anchor in lowered for anchor in shape.anchors):
-            yield from shape.hits(text)
-    yield from assignments(text, lowered)
+        hits += key_blocks(text)
+    hits += _credential_hits(text, lowered)
     if any(_may_be_random(run) for run in runs):
-        yield from random_tokens(text)
+        hits += random_tokens(text)
+    return hits
+
+
+def _credential_hits(text: str, lowered: str) -> Iterator[Hit]:
+    if "://" in text and "@" in text:
+        yield from _hits_of(ADDRESSES, text, lowered)
+    if "-u" in lowered:
+        yield from _hits_of(COMMANDS, text, lowered)
+    words = [word for word in WORDS if word in lowered]
+    if words:
+        yield from _hits_of(HEADERS, text, lowered)
+        yield from assignments(text, lowered, words)
+    yield from _hits_of(SCHEMES, text, lowered)
+
+
+def _hits_of(shapes: Sequence[Shape], text: str, lowered: str) -> Iterator[Hit]:
+    for shape in shapes:
+        yield from shape.hits_at_anchors(text, lowered)
 
 
 def _runs(data: bytes) -> list[bytes]:
-    """Every run of sixteen token characters and more, with the eight characters before it and the two after."""
+    """Every run of sixteen token characters and more, with the twelve characters before it and the two after."""
     mapped = data.translate(_TOKEN_BYTES)
     runs: list[bytes] = []
     start = mapped.find(_RUN)
@@ -121,13 +163,13 @@ def _runs(data: bytes) -> list[bytes]:
 
 
 def _provider_hits(text: str, runs: bytes) -> Iterator[Hit]:
-    anchors = {anchor.decode() for anchor in _ANCHORS.findall(runs)}
+    anchors = set(_ANCHORS.findall(runs))
     if not anchors:
         return
-    for shape in PROVIDERS:
-        if not anchors.isdisjoint(shape.anchors):
+    for shape, its_anchors in _PROVIDER_ANCHORS:
+        if not anchors.isdisjoint(its_anchors):
             yield from shape.hits(text)
-    if not anchors.isdisjoint(("AKIA", "ASIA")):
+    if not anchors.isdisjoint((b"AKIA", b"ASIA")):
         yield from _aws_secrets(text)
 
 
@@ -140,8 +182,7 @@ def _aws_secrets(text: str) -> Iterator[Hit]:
 
 
 def _may_be_random(run: bytes) -> bool:
-    token = run.decode("ascii", "replace")
-    return len(token) >= SHORTEST and any(is_random(part) for part in re.findall(r"[A-Za-z0-9+/_-]{24,}={0,2}", token))
+    return len(run) >= SHORTEST and any(is_random(part.decode()) for part in _CANDIDATE.findall(run))
 
 
 def _outside_markers(text: str, hits: Iterable[Hit]) -> list[Hit]:

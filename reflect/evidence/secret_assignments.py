@@ -8,7 +8,7 @@ are also names of variables, columns and messages, the value decides: see `_is_s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from reflect.evidence.placeholders import is_placeholder
 from reflect.evidence.secret_shapes import Hit
@@ -69,9 +69,12 @@ _STRONG_WORDS = frozenset({"password", "passwd", "passphrase", "passcode", "secr
 _BEFORE = 64
 
 
-def assignments(text: str, lowered: str) -> Iterator[Hit]:
-    """Values given to names of secrets. `lowered` is `text` with its ASCII letters in lower case, of equal length."""
-    for word in WORDS:
+def assignments(text: str, lowered: str, words: Sequence[str] = WORDS) -> Iterator[Hit]:
+    """Values given to names of secrets. `lowered` is `text` with its ASCII letters in lower case, of equal length.
+
+    `words` are those of `WORDS` that stand in the text.
+    """
+    for word in words:
         start = lowered.find(word)
         while start >= 0:
             hit = _assignment_at(text, start)
