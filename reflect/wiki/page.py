@@ -171,18 +171,25 @@ def same_source(one: Source, other: Source) -> bool:
     return one.id.startswith(other.id) or other.id.startswith(one.id)
 
 
+def read_source(entry: object) -> Source | None:
+    """One entry of a `sources` list as a source; None for one that names neither a checkpoint nor a commit."""
+    text = _text(entry)
+    if match := _SOURCE.fullmatch(text):
+        return Source(kind=SourceKind(match[1].lower()), id=match[2])
+    if is_checkpoint_id(text):
+        return Source(kind=SourceKind.CHECKPOINT, id=text)
+    return Source(kind=SourceKind.COMMIT, id=text) if _BARE_COMMIT.fullmatch(text) else None
+
+
 def _sources(value: object) -> tuple[tuple[Source, ...], list[str]]:
     found: dict[Source, None] = {}
     strange: list[str] = []
     for entry in _source_entries(value):
-        if match := _SOURCE.fullmatch(entry):
-            found[Source(kind=SourceKind(match[1].lower()), id=match[2])] = None
-        elif is_checkpoint_id(entry):
-            found[Source(kind=SourceKind.CHECKPOINT, id=entry)] = None
-        elif _BARE_COMMIT.fullmatch(entry):
-            found[Source(kind=SourceKind.COMMIT, id=entry)] = None
-        else:
+        source = read_source(entry)
+        if source is None:
             strange.append(entry)
+        else:
+            found[source] = None
     return tuple(found), strange
 
 
