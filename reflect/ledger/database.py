@@ -17,6 +17,9 @@ from reflect.errors import LedgerError
 BUSY_TIMEOUT_MS = 30_000
 CONNECT_TIMEOUT_S = 10
 
+_SQLITE_DRIVERS = ("sqlite", "sqlite+pysqlite")
+_POSTGRESQL_DRIVERS = ("postgresql", "postgres", "postgresql+psycopg")
+
 _CORRUPT = re.compile(r"file is not a database|malformed|disk image|file is encrypted", re.I)
 _SECRET_QUERY = re.compile(r"((?:password|passwd|sslpassword)=)[^&\s]+", re.I)
 _SECRET_AUTHORITY = re.compile(r"(://[^:/@\s]*:)[^\s]*(@)")
@@ -95,7 +98,7 @@ def sqlite_file(url: URL) -> Path | None:
     """The file behind a SQLite address, or None."""
     if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
         return None
-    return Path(str(url.database)).expanduser()
+    return Path(str(url.database))
 
 
 def masked(address: str) -> str:
@@ -104,18 +107,22 @@ def masked(address: str) -> str:
 
 
 def parse_address(address: str) -> URL:
-    """The address of a ledger. Raises LedgerError where it names neither a SQLite file nor a PostgreSQL database."""
+    """The address of a ledger; what follows `sqlite:///` is a path as it stands, whatever characters it has.
+
+    Raises LedgerError where `address` names neither a SQLite file nor a PostgreSQL database.
+    """
+    driver, found, path = address.partition(":///")
+    if found and driver in _SQLITE_DRIVERS:
+        return URL.create("sqlite", database=os.fspath(Path(path).expanduser()) if path else None)
     try:
         url = make_url(address)
     except (ArgumentError, ValueError) as error:
         raise LedgerError(_unusable(address)) from error
-    backend = url.get_backend_name()
-    if backend in ("postgresql", "postgres"):
+    if url.drivername in _POSTGRESQL_DRIVERS:
         return url.set(drivername="postgresql+psycopg")
-    if backend != "sqlite":
-        raise LedgerError(_unusable(address))
-    file = sqlite_file(url)
-    return url if file is None else url.set(database=os.fspath(file))
+    if url.drivername in _SQLITE_DRIVERS and not url.database:
+        return url
+    raise LedgerError(_unusable(address))
 
 
 def _unusable(address: str) -> str:
