@@ -37,7 +37,7 @@ def languages() -> tuple[str, ...]:
 
 
 def is_always_on(claim: str, spoken: Iterable[str] | None = None) -> bool:
-    """Whether `claim` is worded as a standing rule in one of the `spoken` languages (all known ones where none is named).
+    """Whether `claim` is worded as a standing rule in one of the `spoken` languages (default: all known).
 
     An opening imperative counts too, in languages that list them. Unknown language codes count for nothing.
     """

@@ -1,0 +1,100 @@
+"""One page per category for statements that earn no page of their own, in volumes that never grow without bound."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reflect.model import Action, Fate, Finding, Operation, Outcome, PageSummary
+from reflect.triage.extractive.places import DIGEST
+
+_CITED = re.compile(r"\((?:checkpoint|commit) [0-9A-Za-z]+")
+_VOLUME = re.compile(rf"{DIGEST}(?:-(\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class DigestLimits:
+    """`per_page`: entries of one volume; `per_run`: entries of one category that one run may add."""
+
+    per_page: int
+    per_run: int
+
+
+def plan_digests(
+    findings: Mapping[str, Sequence[Finding]], pages: Sequence[PageSummary], limits: DigestLimits
+) -> tuple[list[Action], list[Fate]]:
+    """Where the `findings` of each category go: the newest volume with room, then new ones. The weakest wait."""
+    volumes = _volumes(pages)
+    actions: list[Action] = []
+    fates: list[Fate] = []
+    for category in sorted(findings):
+        strongest = sorted(
+            findings[category], key=lambda each: (-each.score, each.said_at, each.evidence_id, each.position)
+        )
+        taken, waiting = strongest[: limits.per_run], strongest[limits.per_run :]
+        fates += [
+            Fate(
+                finding=each,
+                outcome=Outcome.PENDING,
+                reason=f"over {limits.per_run} digest entries of {category} in one run",
+            )
+            for each in waiting
+        ]
+        in_order = sorted(taken, key=lambda each: (each.said_at, each.evidence_id, each.position, each.quote))
+        actions += _fill(category, in_order, volumes.get(category, {}), pages, limits.per_page)
+    return actions, fates
+
+
+def entries(page: PageSummary) -> int:
+    """How many entries a digest page holds: one line each, with a citation."""
+    return sum(1 for line in page.body.splitlines() if _CITED.search(line))
+
+
+def _volumes(pages: Sequence[PageSummary]) -> dict[str, dict[int, PageSummary]]:
+    found: dict[str, dict[int, PageSummary]] = defaultdict(dict)
+    for page in pages:
+        match = _VOLUME.fullmatch(page.slug)
+        if match is not None and page.digest and page.status == "active":
+            found[page.category][int(match.group(1) or 1)] = page
+    return found
+
+
+def _fill(
+    category: str,
+    findings: Sequence[Finding],
+    volumes: Mapping[int, PageSummary],
+    pages: Sequence[PageSummary],
+    most: int,
+) -> Iterator[Action]:
+    left = list(findings)
+    used = {
+        int(match.group(1) or 1)
+        for page in pages
+        if page.category == category
+        if (match := _VOLUME.fullmatch(page.slug.casefold())) is not None
+    }
+    number = max(volumes, default=0)
+    while left:
+        page = volumes.get(number)
+        room = most - entries(page) if page is not None else most
+        if number == 0 or (page is None and number in used) or room <= 0:
+            number += 1
+            continue
+        yield _action(category, number, left[:room], exists=page is not None)
+        left = left[room:]
+        number += 1
+
+
+def _action(category: str, number: int, findings: Sequence[Finding], *, exists: bool) -> Action:
+    name = category.replace("-", " ").capitalize()
+    return Action(
+        operation=Operation.UPDATE if exists else Operation.CREATE,
+        category=category,
+        slug=DIGEST if number == 1 else f"{DIGEST}-{number}",
+        title=f"{name} digest" if number == 1 else f"{name} digest {number}",
+        reason=f"{len(findings)} statements that earn no page of their own",
+        findings=tuple(findings),
+        digest=True,
+    )

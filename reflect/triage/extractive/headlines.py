@@ -1,0 +1,53 @@
+"""Short forms of a statement for titles: its own words, cut at a clause, never other words."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 72
+
+_CONVENTIONAL = re.compile(r"^(?:[a-z]{2,12}(?:\([^)]{0,40}\))?!?|release|revert): +", re.IGNORECASE)
+_PULL_REQUEST = re.compile(r"\s*\((?:#|gh-)\d+\)\s*$", re.IGNORECASE)
+_LEAD_IN = re.compile(
+    r"^(?:(?:no|nope|yes|yeah|ok(?:ay)?|so|also|and|but|well|actually|please|right|now|then|hm+|oh|btw|by the way"
+    r"|basically|i think(?: that)?|i guess|i believe|i mean|rest|one thing|just one thing)\b[,.:;!\s-]*)+",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"(?:\s+[-—–]+\s+|;\s|:\s|,\s|\s(?:because|so that|since|instead of|rather than|but|which|causing)\s|\s\()"
+)
+_DANGLING = re.compile(
+    r"(?:\s+(?:a|an|the|to|of|for|and|or|in|on|with|that|is|are|as|by|from|so|be|it|this|if|when))+$", re.I
+)
+
+
+def bare_subject(subject: str) -> str:
+    """A commit's subject without its conventional prefix and pull request number: a part of it, word for word."""
+    return _PULL_REQUEST.sub("", _CONVENTIONAL.sub("", " ".join(subject.split())))
+
+
+def of_subject(subject: str) -> str:
+    """A commit's subject as a title."""
+    return shortened(bare_subject(subject))
+
+
+def of_sentence(sentence: str) -> str:
+    """The first clauses of a sentence, without the words people begin to speak with."""
+    bare = _LEAD_IN.sub("", sentence.strip())
+    return shortened(bare if len(bare) >= 8 else sentence)
+
+
+def shortened(text: str) -> str:
+    """`text` on one line, its first letter upper case, cut at the last clause or word that fits."""
+    line = " ".join(text.split()).rstrip(" .;:,!")
+    if len(line) > LONGEST:
+        ends = [clause.start() for clause in _CLAUSE.finditer(line) if 24 <= clause.start() <= LONGEST]
+        cut = line[: ends[-1]] if ends else line[: LONGEST + 1].rsplit(" ", 1)[0]
+        line = _DANGLING.sub("", cut[:LONGEST]).rstrip(" .;:,!(-—–") + ("" if ends else " …")
+    if line[:1].islower() and not _is_name(line.split(" ", 1)[0]):
+        line = line[0].upper() + line[1:]
+    return line
+
+
+def _is_name(word: str) -> bool:
+    return any(mark in word for mark in "_./`-()") or any(letter.isupper() for letter in word[1:])

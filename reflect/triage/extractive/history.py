@@ -1,0 +1,191 @@
+"""The lessons of commit messages: a body that says why, a revert that says what went wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from reflect.model import SHORT, Commit, CommitSha, EvidenceMode, Finding, Origin, ReflectionKind, Speaker
+from reflect.triage.always_on import is_always_on
+from reflect.triage.extractive.headlines import bare_subject, of_sentence, of_subject
+from reflect.triage.extractive.hearing import Heard, Listener
+from reflect.triage.extractive.sentences import Paragraph, paragraphs, sentences
+from reflect.triage.extractive.sessions import COMPLETED
+from reflect.triage.words import terms
+
+REVERTS = "reverts:"
+"""Begins the signal that names a commit a finding's commit reverts, by its first digits."""
+
+REVERTED = "reverted-by:"
+"""Begins the signal of a finding whose commit was reverted, with the reverting commit."""
+
+_MOST_AROUND = 3
+_SQUASHED = re.compile(r"^\* +(?=\S)")
+_SQUASH_SUBJECT = re.compile(r"\(#\d+\)\s*$")
+_CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,12})(?:\([^)]{0,40}\))?!?: ", re.IGNORECASE)
+_REVERT = re.compile(r"^(?:revert\b|back(?:ed)? out\b)", re.IGNORECASE)
+_REVERT_BOILERPLATE = re.compile(r"^this reverts commits?\s+[0-9a-f]{7,40}[^.]*\.?\s*", re.IGNORECASE)
+_DELIVERS = frozenset({"feat", "fix", "perf"})
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A commit, or one of the commits that a squash merge folded into it: a subject and what stands below it."""
+
+    subject: str
+    type: str
+    lines: list[Paragraph] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    lesson: Heard
+    line: Paragraph
+    beside: tuple[str, ...]
+
+
+def reflect_on_history(listener: Listener, commits: Sequence[Commit]) -> tuple[Finding, ...]:
+    """The findings of `commits`, oldest commit first. Those of a reverted commit carry who reverted it."""
+    oldest_first = sorted(commits, key=lambda commit: (commit.at, commit.sha))
+    reverted = _reverted(oldest_first)
+    here = {commit.sha for commit in commits}
+    found: list[Finding] = []
+    for commit in oldest_first:
+        lessons = [finding for item in _items(commit) for finding in _of_item(listener, commit, item, here)]
+        limit = sorted(lessons, key=lambda lesson: (-lesson.score, lesson.position))
+        kept = {lesson.id for lesson in limit[: listener.weights.findings_per_evidence]}
+        found.extend(_marked(lesson, reverted) for lesson in lessons if lesson.id in kept)
+        if (delivered := _delivers(listener, commit)) is not None:
+            found.append(_marked(delivered, reverted))
+    return tuple(found)
+
+
+def _reverted(oldest_first: Iterable[Commit]) -> dict[CommitSha, CommitSha]:
+    """Which commits stand reverted at the end, and by which; a revert of a revert brings the first one back."""
+    by: dict[CommitSha, CommitSha] = {}
+    undoes: dict[CommitSha, tuple[CommitSha, ...]] = {}
+    for commit in oldest_first:
+        undoes[commit.sha] = commit.reverts
+        for target in commit.reverts:
+            by[target] = commit.sha
+            for again in undoes.get(target, ()):
+                by.pop(again, None)
+    return by
+
+
+def _marked(finding: Finding, reverted: dict[CommitSha, CommitSha]) -> Finding:
+    by = reverted.get(CommitSha(finding.evidence_id))
+    return finding if by is None else finding.model_copy(update={"signals": (*finding.signals, REVERTED + by[:SHORT])})
+
+
+def _items(commit: Commit) -> list[_Item]:
+    lines = commit.body.split("\n")
+    squashed = _SQUASH_SUBJECT.search(commit.subject) is not None and any(map(_SQUASHED.match, lines))
+    items = [_Item(commit.subject, _type(commit.subject))]
+    for line in paragraphs(commit.body):
+        mark = _SQUASHED.match(lines[line.line]) if squashed else None
+        if mark is not None:
+            items.append(_Item(line.text, _type(line.text)))
+        else:
+            items[-1].lines.append(line)
+    return items
+
+
+def _type(subject: str) -> str:
+    match = _CONVENTIONAL.match(subject)
+    return match.group("type").lower() if match else ""
+
+
+def _of_item(listener: Listener, commit: Commit, item: _Item, here: set[CommitSha]) -> Iterator[Finding]:
+    heard = [hit for line in item.lines for hit in _of_line(listener, commit, item, line)]
+    if not heard and (subject := _of_subject(listener, item)) is not None:
+        heard = [subject]
+    for hit in heard:
+        yield _finding(commit, item, hit, alone=len(heard) == 1, here=here)
+
+
+def _of_line(listener: Listener, commit: Commit, item: _Item, line: Paragraph) -> Iterator[_Heard]:
+    situation = _situation(commit, item, line)
+    assume = "pitfalls" if situation == "revert" else None
+    whole = list(sentences(_REVERT_BOILERPLATE.sub("", line.text)))
+    for number, text in enumerate(whole):
+        if text.endswith(":"):
+            continue
+        lesson = listener.hear(text, "commit", situation, assume=assume)
+        if lesson is not None:
+            near = whole[max(0, number - 1) : number] + whole[number + 1 : number + 3]
+            beside = tuple(other for other in near if listener.may_stand_beside(other, "commit"))
+            yield _Heard(lesson, line, beside[:_MOST_AROUND])
+
+
+def _of_subject(listener: Listener, item: _Item) -> _Heard | None:
+    """The subject itself where it says why and nothing below it does."""
+    if item.type == "revert" or _REVERT.match(item.subject):
+        return None
+    text = bare_subject(item.subject)
+    lesson = listener.hear(text, "commit", "fix" if item.type == "fix" else "commit")
+    return None if lesson is None else _Heard(lesson, Paragraph(text, -1), ())
+
+
+def _situation(commit: Commit, item: _Item, line: Paragraph) -> str:
+    if commit.reverts or _REVERT.match(item.subject) or item.type == "revert":
+        return "revert"
+    return "fix" if item.type == "fix" and not line.bullet else "commit"
+
+
+def _finding(commit: Commit, item: _Item, hit: _Heard, *, alone: bool, here: set[CommitSha]) -> Finding:
+    lesson = hit.lesson
+    situation = _situation(commit, item, hit.line)
+    reverts = tuple(sha for sha in commit.reverts if situation == "revert")
+    return Finding(
+        quote=lesson.text,
+        headline=_headline(item, hit, alone=alone),
+        category=lesson.kind,
+        kind=ReflectionKind.CORRECTIVE if situation == "revert" else ReflectionKind.EPISODE_LESSON,
+        evidence_id=commit.id,
+        position=hit.line.line + 1,
+        speaker=Speaker.PERSON,
+        said_at=commit.at,
+        score=lesson.score,
+        signals=(situation, *lesson.cues, *(REVERTS + sha[:SHORT] for sha in reverts)),
+        origin=Origin.CLEAN if commit.trusted else Origin.UNTRUSTED,
+        evidence=EvidenceMode.FULL,
+        always_on=is_always_on(lesson.text),
+        trigger=situation,
+        around=hit.beside,
+        identifiers=lesson.names,
+        corroborated_by=tuple(sha for sha in reverts if sha in here),
+    )
+
+
+def _headline(item: _Item, hit: _Heard, *, alone: bool) -> str:
+    """The subject; a list item that is the only lesson below a subject about something else speaks for itself."""
+    about = set(terms(item.subject))
+    if alone and hit.line.bullet and len(about & set(terms(hit.line.text))) < max(1, len(about) // 3):
+        return of_sentence(hit.lesson.text)
+    return of_subject(item.subject)
+
+
+def _delivers(listener: Listener, commit: Commit) -> Finding | None:
+    """A statement that something is finished, which may close open work."""
+    said = [bare_subject(commit.subject), *(line.text for line in paragraphs(commit.body))]
+    finished = [text for text in said[1:] if listener.says_finished(text)]
+    claims = _type(commit.subject) in _DELIVERS or listener.says_finished(commit.subject) or finished
+    if not said[0] or not claims:
+        return None
+    return Finding(
+        quote=said[0],
+        headline=of_subject(commit.subject),
+        category="open-work",
+        kind=ReflectionKind.EPISODE_LESSON,
+        evidence_id=commit.id,
+        position=0,
+        speaker=Speaker.PERSON,
+        said_at=commit.at,
+        score=0.0,
+        signals=("commit", COMPLETED),
+        origin=Origin.CLEAN if commit.trusted else Origin.UNTRUSTED,
+        evidence=EvidenceMode.FULL,
+        around=tuple(finished[:_MOST_AROUND]),
+    )

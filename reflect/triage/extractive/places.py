@@ -1,0 +1,44 @@
+"""Paths for new pages: stable, readable, and never the twin of one that exists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from reflect.configuration import slugify
+from reflect.model import digest
+
+DIGEST = "digest"
+
+_RESERVED = frozenset({"index", "log", "readme", DIGEST})
+_SEPARATORS = re.compile(r"[-_\s.]+")
+_SHORT = 60
+
+
+class Places:
+    """Hands out slugs. Two paths that differ only in case or separators count as one."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = {_key(path) for path in taken}
+
+    def new(self, category: str, title: str, identity: str) -> str:
+        """A free slug for `title` in `category`; where the plain one is taken, digits made of `identity` follow it."""
+        plain = slugify(title, _SHORT)
+        slug, tries = plain, 0
+        while slug in _RESERVED or not self._take(category, slug):
+            slug = f"{plain}-{digest(title, identity, tries)[:6]}"
+            tries += 1
+        return slug
+
+    def is_taken(self, category: str, slug: str) -> bool:
+        return _key(f"{category}/{slug}.md") in self._taken
+
+    def _take(self, category: str, slug: str) -> bool:
+        if self.is_taken(category, slug):
+            return False
+        self._taken.add(_key(f"{category}/{slug}.md"))
+        return True
+
+
+def _key(path: str) -> str:
+    return _SEPARATORS.sub("", path.removesuffix(".md").casefold())

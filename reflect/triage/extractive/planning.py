@@ -1,0 +1,269 @@
+"""From findings to a plan: each ends in exactly one action or has a fate with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from reflect.configuration import Format, slugify
+from reflect.model import Action, Fate, Finding, Operation, Origin, Outcome, PageSummary, Plan
+from reflect.triage.categories import Categories
+from reflect.triage.extractive.completion import finished_in, resolved_by
+from reflect.triage.extractive.digests import DigestLimits, plan_digests
+from reflect.triage.extractive.history import REVERTED, REVERTS
+from reflect.triage.extractive.known import already_on
+from reflect.triage.extractive.places import Places
+from reflect.triage.extractive.sessions import COMPLETED
+from reflect.triage.extractive.tags import tags_of
+from reflect.triage.extractive.topics import Topic, topics_of
+from reflect.triage.extractive.weights import Weights
+from reflect.triage.routing import Hit, PageIndex
+from reflect.triage.words import folded
+
+_LIVE = frozenset({"active", "open"})
+_SHARED_WORDS = 2
+
+
+@dataclass
+class _Draft:
+    """A plan while it is made."""
+
+    weights: Weights
+    pages: Sequence[PageSummary]
+    categories: Categories
+    places: Places
+    index: PageIndex
+    actions: list[Action] = field(default_factory=list)
+    fates: list[Fate] = field(default_factory=list)
+
+    def skip(self, finding: Finding, reason: str) -> None:
+        self.fates.append(Fate(finding=finding, outcome=Outcome.SKIPPED, reason=reason))
+
+
+def make_plan(
+    weights: Weights,
+    findings: Sequence[Finding],
+    pages: Sequence[PageSummary],
+    format: Format,
+    max_new_pages: int,
+) -> Plan:
+    """The plan for `findings` on a wiki that holds `pages`.
+
+    Updates come before new pages, of which there are at most `max_new_pages`; what is over it waits. Findings that no
+    page may rest on get actions of their own, for the operator's queue.
+    """
+    live = [page for page in pages if page.status in _LIVE and not page.digest]
+    draft = _Draft(
+        weights=weights,
+        pages=pages,
+        categories=Categories.of(format, (page.category for page in pages)),
+        places=Places(page.path for page in pages),
+        index=PageIndex(sorted(live, key=lambda page: page.path)),
+    )
+    fresh = _without_repetition(draft, sorted(set_of(findings), key=_in_time))
+    claims, completions = _split(fresh)
+    resolved = _resolve(draft, completions)
+    worth = _worth_a_look(draft, claims, completions)
+    _plan_topics(draft, [each for each in worth if each.origin is Origin.CLEAN], resolved, max_new_pages)
+    _plan_review(draft, [each for each in worth if each.origin is not Origin.CLEAN])
+    return Plan(
+        actions=tuple(sorted(draft.actions, key=lambda action: (action.path, action.id))),
+        fates=tuple(sorted(draft.fates, key=lambda fate: (_in_time(fate.finding), fate.finding.id))),
+    )
+
+
+def set_of(findings: Iterable[Finding]) -> list[Finding]:
+    """`findings` without the second of two equal ones."""
+    return list({finding.id: finding for finding in findings}.values())
+
+
+def _in_time(finding: Finding) -> tuple[object, ...]:
+    return (finding.said_at, finding.evidence_id, finding.position, finding.quote)
+
+
+def _split(findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
+    claims: list[Finding] = []
+    completions: list[Finding] = []
+    for finding in findings:
+        (completions if COMPLETED in finding.signals else claims).append(finding)
+    return claims, completions
+
+
+def _without_repetition(draft: _Draft, findings: Sequence[Finding]) -> list[Finding]:
+    """`findings` whose words stand neither on a page nor in a stronger or newer finding, which takes their evidence."""
+    known = already_on((each.quote for each in findings if COMPLETED not in each.signals), draft.pages)
+    same: dict[tuple[str, Origin, bool], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.quote in known:
+            draft.skip(finding, f"already on {known[finding.quote]}")
+        else:
+            same[folded(finding.quote), finding.origin, COMPLETED in finding.signals].append(finding)
+    kept: list[Finding] = []
+    for group in same.values():
+        *earlier, newest = group
+        for finding in earlier:
+            draft.skip(finding, f"said again in the same words in {newest.evidence_id}")
+        others = tuple(
+            dict.fromkeys(
+                evidence for finding in earlier for evidence in finding.evidence_ids if evidence != newest.evidence_id
+            )
+        )
+        extra = tuple(evidence for evidence in others if evidence not in newest.corroborated_by)
+        kept.append(
+            newest.model_copy(update={"corroborated_by": (*newest.corroborated_by, *extra)}) if extra else newest
+        )
+    return kept
+
+
+def _worth_a_look(draft: _Draft, claims: Sequence[Finding], completions: Sequence[Finding]) -> list[Finding]:
+    """The `claims` above the noise that are neither undone nor done."""
+    finished = finished_in(claims, completions)
+    worth: list[Finding] = []
+    for finding in claims:
+        reverted = next((signal for signal in finding.signals if signal.startswith(REVERTED)), None)
+        if finding.score < draft.weights.floor:
+            draft.skip(finding, f"below the noise floor ({finding.score:.2f} of {draft.weights.floor:.2f})")
+        elif reverted is not None:
+            draft.skip(finding, f"its commit was reverted by {reverted.removeprefix(REVERTED)}")
+        elif finding.id in finished:
+            draft.skip(finding, f"finished in {finished[finding.id]}")
+        else:
+            worth.append(finding)
+    return worth
+
+
+def _resolve(draft: _Draft, completions: Sequence[Finding]) -> dict[str, list[Finding]]:
+    """The open pages that `completions` finish, with the statements that say so; the others are done with."""
+    open_folder = draft.categories.folder_of["open-work"]
+    still_open = [page for page in draft.index.pages if page.category == open_folder or page.status == "open"]
+    resolved: dict[str, list[Finding]] = defaultdict(list)
+    closes = resolved_by([each for each in completions if each.origin is Origin.CLEAN], still_open)
+    for finding in completions:
+        if finding.id in closes:
+            resolved[closes[finding.id]].append(finding)
+        else:
+            draft.skip(finding, "holds no lesson, and nothing it finishes is open on a page")
+    return resolved
+
+
+def _plan_topics(
+    draft: _Draft, findings: Sequence[Finding], resolved: dict[str, list[Finding]], max_new_pages: int
+) -> None:
+    updates: dict[str, list[Topic]] = defaultdict(list)
+    new: list[Topic] = []
+    notes: dict[str, list[Finding]] = defaultdict(list)
+    for topic in topics_of(findings, draft.weights.same_topic):
+        strength = _strength(draft.weights, topic)
+        page = _home(draft, topic)
+        if page is not None and strength >= draft.weights.update:
+            updates[page.path].append(topic)
+        elif strength >= draft.weights.publish:
+            new.append(topic)
+        else:
+            for finding in topic.findings:
+                notes[draft.categories.place(finding.category, finding.quote)].append(finding)
+    _add_updates(draft, updates, resolved)
+    _add_new(draft, new, max_new_pages)
+    limits = DigestLimits(draft.weights.digest_entries, draft.weights.digest_entries_per_run)
+    actions, waiting = plan_digests(notes, draft.pages, limits)
+    draft.actions += actions
+    draft.fates += waiting
+
+
+def _strength(weights: Weights, topic: Topic) -> float:
+    return topic.lead.score + (weights.independent if len(topic.sources) > 1 else 0.0)
+
+
+def _home(draft: _Draft, topic: Topic) -> PageSummary | None:
+    """The live page that `topic` belongs on: one that rests on a commit it reverts, its title's twin, or one that fits."""
+    lead = topic.lead
+    undone = {
+        signal.removeprefix(REVERTS) for each in topic.findings for signal in each.signals if signal.startswith(REVERTS)
+    }
+    if undone:
+        for page in draft.index.pages:
+            if undone & {source.id for source in page.sources}:
+                return page
+    twin = slugify(lead.headline)
+    for page in draft.index.pages:
+        if page.slug == twin:
+            return page
+    said = " ".join(dict.fromkeys([lead.headline, *(each.quote for each in topic.findings[:3])]))
+    hits = draft.index.search(said)
+    return next((hit.page for hit in hits if _fits(draft.weights, hit)), None)
+
+
+def _fits(weights: Weights, hit: Hit) -> bool:
+    if len(hit.shared) < _SHARED_WORDS:
+        return False
+    return hit.fit >= weights.fit_high or (hit.title_share >= weights.title_high and hit.fit >= weights.fit_high / 2)
+
+
+def _add_updates(draft: _Draft, updates: dict[str, list[Topic]], resolved: dict[str, list[Finding]]) -> None:
+    pages = {page.path: page for page in draft.index.pages}
+    for path in sorted({*updates, *resolved}):
+        page = pages[path]
+        said = [finding for topic in updates.get(path, []) for finding in topic.findings]
+        done = resolved.get(path, [])
+        reason = f"says that it is finished: {done[-1].headline}" if done else f"belongs on it: {said[0].headline}"
+        draft.actions.append(
+            Action(
+                operation=Operation.RESOLVE if done else Operation.UPDATE,
+                category=page.category,
+                slug=page.slug,
+                title=page.title,
+                reason=reason,
+                findings=(*done, *said),
+                tags=page.tags,
+            )
+        )
+
+
+def _add_new(draft: _Draft, topics: Sequence[Topic], most: int) -> None:
+    for topic in topics[:most]:
+        category = draft.categories.place(topic.lead.category, " ".join(each.quote for each in topic.findings))
+        draft.actions.append(_create(draft, category, topic.findings, _why(topic)))
+    for topic in topics[most:]:
+        draft.fates += [
+            Fate(finding=each, outcome=Outcome.PENDING, reason=f"over the cap of {most} new pages in one run")
+            for each in topic.findings
+        ]
+
+
+def _why(topic: Topic) -> str:
+    heard = Counter(signal for each in topic.findings for signal in each.signals)
+    signals = ", ".join(signal for signal, _ in heard.most_common(4))
+    return f"{len(topic.findings)} statements of {len(topic.sources)} sources ({signals})"
+
+
+def _create(draft: _Draft, category: str, findings: Sequence[Finding], reason: str) -> Action:
+    lead = findings[0]
+    return Action(
+        operation=Operation.CREATE,
+        category=category,
+        slug=draft.places.new(category, lead.headline, lead.id),
+        title=lead.headline,
+        reason=reason,
+        findings=tuple(findings),
+        tags=tags_of(findings),
+    )
+
+
+def _plan_review(draft: _Draft, findings: Sequence[Finding]) -> None:
+    """Claims no page may rest on: the strongest few of each piece of evidence, each alone, for the operator's queue.
+
+    The others are skipped, not quarantined: nothing is wrong with them, and a queue that nobody can read protects
+    nobody. They are found again should the evidence be read anew.
+    """
+    taken: Counter[str] = Counter()
+    for finding in sorted(findings, key=lambda each: (-each.score, *_in_time(each))):
+        if finding.score < draft.weights.review:
+            draft.skip(finding, f"{finding.origin} and too weak for the review queue ({finding.score:.2f})")
+        elif taken[finding.evidence_id] >= draft.weights.review_per_evidence:
+            draft.skip(finding, f"{finding.origin}, and stronger claims of the same evidence are up for review already")
+        else:
+            taken[finding.evidence_id] += 1
+            category = draft.categories.place(finding.category, finding.quote)
+            reason = f"{finding.origin}: for review ({', '.join(finding.signals[:4])})"
+            draft.actions.append(_create(draft, category, [finding], reason))

@@ -1,0 +1,137 @@
+"""Prose out of what people, agents and commit messages wrote: paragraphs first, then whole sentences.
+
+Quotes are made here, so nothing is rewritten: a sentence is the source's own characters with white space folded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+PASTED = 600
+"""A turn with more characters of prose than this was not typed by hand."""
+
+_OWN_WORDS = 300
+
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_MARKER = re.compile(r"^\s*(?:[-*+•‣]|\(?\d{1,2}[.)]|\[[ xX]\])\s+")
+_CHECKED = re.compile(r"^\s*(?:[-*+]\s+)?\[[xX]\]\s")
+_NOT_PROSE = re.compile(
+    r"""\s*(?:
+        [|><]|\$\ |\#{1,6}\ |\+\+\+|---+|@@|={3,}|\*{3,}|_{3,}|[│├└┌╭╰─━═]  # tables, quotes, prompts, headings, diffs
+        |diff\ --git|index\ [0-9a-f]{7}|Traceback|\^+\s*$|\s+at\ \S+\ ?\(|File\ "
+        |\[?\d{4}-\d\d-\d\d[T\ ]\d|\[?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\]
+        |(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b|E\ {2,}|error(?:\[E\d+\])?:\ |npm\ (?:ERR|error|warn)
+        |(?:FAILED|PASSED|(?:not\ )?ok\ \d)\b|[\w./-]+:\d+:\d+|https?://\S+\s*$|[\w.-]+@[\w.-]+\s*$
+        |[+-](?:\ {2,}|\t|\w+\(|import\ |def\ |class\ |const\ |let\ |return\b)
+        |[{}\[\]();]+\s*$|"[^"]*"\s*:
+    )""",
+    re.VERBOSE,
+)
+_PASTE_BEGINS = re.compile(
+    r"""\s*(?:[-*•]\s*)?(?:
+        (?:\*\*|\[|\()?(?:P[0-3]|high|medium|low|critical|major|minor|nit|blocker|severity|suggestion|finding)\b
+            (?:\*\*|\]|\))?\s*[:\])(-]
+        |\#{1,4}\ |\d+\ (?:comments?|findings?|issues?)\b|LGTM|Reviewed[- ]by|Review\ comment|Code\ review
+        |Verdict:|Summary:|---\s*$|From:\ |Subject:\ |On\ .{6,60}\ wrote:|(?:created|updated|sources|status):\s
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_PASTE_ANNOUNCED = re.compile(
+    r"\b(?:review(?:er)?s?|codex|copilot|coderabbit|gemini|chatgpt|gpt|bot|comments?|feedback|logs?|output|docs?|article"
+    r"|blog|says?|said|wrote|message|e-?mail|slack|issue|ticket|errors?|trace|transcript|pasted?|quote|response|reply"
+    r"|this from|from the|here(?:'s| is| are)|flows?|example|snippet|spec|readme|wiki|page|notes?)\b[^.?!]*:\s*$",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|we|my|our|us|let'?s|i'm|i'd|we're|me)\b", re.IGNORECASE)
+
+_END = re.compile(r"(?:[.!?]+[\"')\]”’*]*(?=\s)|[。！？]+[」』”]?)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|ca|no|fig|sec|dept|mr|ms|dr|st|al|[A-Z])|\.\.)\.$", re.I
+)
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph or list item. `line` is its zero-based line in the text it was read from."""
+
+    text: str
+    line: int
+    bullet: bool = False
+    to_do: bool = False
+
+
+def paragraphs(text: str) -> list[Paragraph]:
+    """The prose of `text`: fences, tables, quoted lines, headings, diffs and log lines are left out.
+
+    A line that was wrapped by hand is joined with the one before it.
+    """
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub(lambda fence: "\n" * fence.group().count("\n"), text)
+    found: list[Paragraph] = []
+    continued = False
+    for number, line in enumerate(text.split("\n")):
+        if not line.strip() or _NOT_PROSE.match(line) or _CHECKED.match(line):
+            continued = False
+            continue
+        marker = _MARKER.match(line)
+        body = line[marker.end() :].strip() if marker else line.strip()
+        if continued and marker is None and _continues(found[-1].text, body):
+            found[-1] = Paragraph(f"{found[-1].text} {body}", found[-1].line, found[-1].bullet, found[-1].to_do)
+        elif body:
+            found.append(Paragraph(body, number, marker is not None, marker is not None and "[ ]" in marker.group()))
+        continued = bool(found)
+    return found
+
+
+def typed_by_hand(text: str) -> list[Paragraph]:
+    """The paragraphs of a person's turn that are their own words.
+
+    What follows a line that announces a paste, or begins like a review, a mail or a page, is somebody else's. Of a turn
+    too long to have been typed only short paragraphs in the first person, at its beginning or its end, are kept.
+    """
+    own: list[Paragraph] = []
+    for line in paragraphs(_before_paste(text)):
+        if _PASTE_ANNOUNCED.search(line.text):
+            break
+        own.append(line)
+    if sum(len(line.text) for line in own) <= PASTED:
+        return own
+    return [line for line in {own[0], own[-1]} if len(line.text) <= _OWN_WORDS and _FIRST_PERSON.search(line.text)]
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of one paragraph, white space folded, each whole."""
+    start = 0
+    for end in _END.finditer(text):
+        if _ABBREVIATION.search(text[max(start, end.start() - 8) : end.start() + 1]):
+            continue
+        rest = text[end.end() :].lstrip()
+        if rest and end.group()[0] == "." and not _begins(rest):
+            continue
+        if sentence := _SPACE.sub(" ", text[start : end.end()]).strip():
+            yield sentence
+        start = end.end()
+    if sentence := _SPACE.sub(" ", text[start:]).strip():
+        yield sentence
+
+
+def _continues(before: str, line: str) -> bool:
+    return len(before) >= 50 and before[-1] not in ".:!?;" and line[0].islower()
+
+
+def _begins(rest: str) -> bool:
+    """Whether a sentence may begin with `rest`: people who chat begin in lower case too, names in code do not."""
+    return rest[0].isalnum() or rest[0] in "\"'`“‘(*[_@#/<-—–"
+
+
+def _before_paste(text: str) -> str:
+    if len(text) < 80:
+        return text
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if line.strip() and _PASTE_BEGINS.match(line):
+            return "\n".join(lines[:number])
+    return text

@@ -1,0 +1,221 @@
+"""The lessons of one session: where a person stepped in first, what they said second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from reflect.model import Channel, EvidenceMode, Finding, Origin, ReflectionKind, Session, Speaker, Summary, Taint, Turn
+from reflect.triage.always_on import is_always_on
+from reflect.triage.extractive.headlines import of_sentence
+from reflect.triage.extractive.hearing import Heard, Listener
+from reflect.triage.extractive.sentences import paragraphs, sentences, typed_by_hand
+from reflect.triage.extractive.weights import Voice
+from reflect.triage.views import visible_turns
+from reflect.triage.words import straight, terms
+
+COMPLETED = "completed"
+"""Signal of a finding that only says that something is finished: it closes open work and stands on no page."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CONTEXT = 600
+_MOST_AROUND = 3
+_SUMMARY_POSITION = -1
+
+_SITUATIONS = {
+    Channel.QUEUED: "queued",
+    Channel.STEER: "steer",
+    Channel.DENIAL: "denial",
+    Channel.ANSWER: "answer",
+    Channel.PLAN_REJECTED: "plan-rejected",
+    Channel.PLAN_APPROVED: "plan-approved",
+    Channel.COMMAND: "command",
+}
+_STEPPED_IN = frozenset({"denial", "plan-rejected", "steer", "interruption"})
+_CORRECTIVE = frozenset({"denial", "plan-rejected", "steer", "interruption", "follow-up", "queued"})
+_STANDING = frozenset({"preferences", "patterns"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One turn with what its place in the session tells: `situation` weighs its sentences."""
+
+    turn: Turn
+    situation: str
+    voice: Voice
+    context: str
+
+
+def reflect_on_session(listener: Listener, session: Session, mode: EvidenceMode) -> tuple[Finding, ...]:
+    """The findings of `session`, strongest first within the limit of the weights, in the order they were said."""
+    found: list[Finding] = []
+    for said in _heard_turns(listener, session, mode):
+        found.extend(_of_turn(listener, session, mode, said))
+    if mode is EvidenceMode.FULL and session.summary is not None:
+        found.extend(_of_summary(listener, session, session.summary))
+    kept = sorted(found, key=lambda finding: (-finding.score, finding.position, finding.quote))
+    limit = listener.weights.findings_per_evidence
+    strongest = {finding.id for finding in kept[:limit]}
+    return tuple(finding for finding in found if finding.id in strongest or COMPLETED in finding.signals)
+
+
+def _heard_turns(listener: Listener, session: Session, mode: EvidenceMode) -> Iterator[_Said]:
+    """The turns that carry somebody's words, without those a person took back at once."""
+    turns = visible_turns(session, mode)
+    withdrawn = _withdrawn(listener, turns)
+    began, stopped, last_reply, last_tool = False, False, "", ""
+    for number, turn in enumerate(turns):
+        if turn.channel is Channel.TOOL_USE:
+            last_tool = turn.tool or last_tool
+        elif turn.channel is Channel.INTERRUPTION:
+            stopped = True
+        elif turn.channel is Channel.REPLY and turn.speaker is Speaker.ASSISTANT:
+            last_reply = turn.text
+            yield _Said(turn, "reply", "assistant", "")
+        elif turn.speaker is Speaker.PERSON and turn.text.strip() and turn.channel is not Channel.SHELL:
+            situation = _SITUATIONS.get(turn.channel) or (
+                "interruption" if stopped else "follow-up" if began else "prompt"
+            )
+            if number not in withdrawn:
+                yield _Said(turn, situation, _voice(turn), _context(turn, last_reply, last_tool))
+            began, stopped = True, False
+
+
+def _withdrawn(listener: Listener, turns: Sequence[Turn]) -> frozenset[int]:
+    """The person's turns that their next one calls a joke or a slip."""
+    own = [number for number, turn in enumerate(turns) if turn.speaker is Speaker.PERSON and turn.text.strip()]
+    return frozenset(earlier for earlier, later in pairwise(own) if listener.takes_back(turns[later].text))
+
+
+def _voice(turn: Turn) -> Voice:
+    return "answer" if turn.channel is Channel.ANSWER else "person"
+
+
+def _context(turn: Turn, last_reply: str, last_tool: str) -> str:
+    """What the agent was doing, in its own words where they may be seen, else the tool it was about to use."""
+    said = turn.about or last_reply
+    if said:
+        return " ".join(said.split())[:_CONTEXT]
+    tool = turn.tool or last_tool
+    return f"tool: {tool}" if tool else ""
+
+
+def _of_turn(listener: Listener, session: Session, mode: EvidenceMode, said: _Said) -> Iterator[Finding]:
+    if said.turn.channel is Channel.ANSWER and mode is EvidenceMode.FULL and said.turn.about:
+        yield from _of_answer(listener, session, mode, said)
+        return
+    by_hand = said.voice != "assistant"
+    lines = typed_by_hand(said.turn.text) if by_hand else paragraphs(said.turn.text)
+    if by_hand and _spoils_all(listener, said.turn.text):
+        return
+    for line in lines:
+        whole = list(sentences(line.text))
+        heard = [(text, _hear(listener, text, said)) for text in whole]
+        for number, (text, lesson) in enumerate(heard):
+            if lesson is not None:
+                beside = _beside(listener, whole, number, said.voice)
+                yield _finding(session, mode, said, lesson, beside)
+            elif by_hand and listener.says_finished(text) and not text.rstrip().endswith("?"):
+                yield _finished(session, mode, said, text)
+
+
+def _hear(listener: Listener, text: str, said: _Said) -> Heard | None:
+    return listener.hear(text, said.voice, said.situation)
+
+
+def _spoils_all(listener: Listener, text: str) -> bool:
+    """Whether one word of a turn (a joke's, the harness's, this wiki's own) makes all of it worthless."""
+    return listener.spoils(straight(text).lower())
+
+
+def _beside(listener: Listener, whole: list[str], number: int, voice: Voice) -> tuple[str, ...]:
+    """The sentences next to the one at `number` that may stand beside it on a page."""
+    near = whole[max(0, number - 1) : number] + whole[number + 1 : number + 3]
+    return tuple(text for text in near if listener.may_stand_beside(text, voice))[:_MOST_AROUND]
+
+
+def _of_answer(listener: Listener, session: Session, mode: EvidenceMode, said: _Said) -> Iterator[Finding]:
+    """A question that was put to the person and what they chose: a decision, unless it was about how to go on."""
+    question, answer = " ".join(said.turn.about.split()), " ".join(said.turn.text.split())
+    if listener.is_about_going_on(question, answer) or len(terms(question)) < 3:
+        return
+    if listener.unquotable(question) or listener.unquotable(answer):
+        return
+    lesson = Heard(answer, "decisions", "decision", 3.2, ("answered-question",), ())
+    yield _finding(session, mode, said, lesson, (), headline=f"{question} {answer}")
+
+
+def _of_summary(listener: Listener, session: Session, summary: Summary) -> Iterator[Finding]:
+    """What a model wrote about the session: heard like anyone, believed by nobody (its origin is derived)."""
+    kinds = ((summary.learnings, "gotchas"), (summary.friction, "gotchas"), (summary.open_items, "open-work"))
+    at = session.created_at or _EPOCH
+    said = _Said(
+        Turn(Speaker.ASSISTANT, Channel.REPLY, "", _SUMMARY_POSITION, at, Taint.CLEAN), "summary", "summary", ""
+    )
+    for items, kind in kinds:
+        for item in items:
+            for text in sentences(" ".join(item.split())):
+                lesson = listener.hear(text, "summary", "summary", assume=kind)
+                if lesson is not None:
+                    yield _finding(session, EvidenceMode.FULL, said, lesson, ())
+
+
+def _finding(
+    session: Session,
+    mode: EvidenceMode,
+    said: _Said,
+    lesson: Heard,
+    beside: tuple[str, ...],
+    headline: str | None = None,
+) -> Finding:
+    turn = said.turn
+    return Finding(
+        quote=lesson.text,
+        headline=of_sentence(headline or lesson.text),
+        category=lesson.kind,
+        kind=_kind(said, lesson),
+        evidence_id=session.id,
+        position=turn.position,
+        speaker=turn.speaker,
+        said_at=_said_at(session, turn),
+        score=lesson.score,
+        signals=(said.situation, *lesson.cues),
+        origin=_origin(session, turn),
+        evidence=mode,
+        session_tainted=session.taint is not Taint.CLEAN,
+        always_on=is_always_on(lesson.text),
+        trigger=said.situation,
+        context=said.context,
+        around=beside,
+        identifiers=lesson.names,
+        workspace=turn.cwd or session.workspace,
+        started_in=session.workspace,
+        ran_in=session.workspaces,
+    )
+
+
+def _finished(session: Session, mode: EvidenceMode, said: _Said, text: str) -> Finding:
+    lesson = Heard(text, "open-work", "open", 0.0, (COMPLETED,), ())
+    return _finding(session, mode, said, lesson, ())
+
+
+def _origin(session: Session, turn: Turn) -> Origin:
+    """A person's words are their own whatever else was in the session; what no person said alone is derived."""
+    if session.automated or turn.speaker is not Speaker.PERSON:
+        return Origin.DERIVED
+    return Origin.CLEAN
+
+
+def _kind(said: _Said, lesson: Heard) -> ReflectionKind:
+    if said.situation in _STEPPED_IN or (said.situation in _CORRECTIVE and lesson.role == "rule"):
+        return ReflectionKind.CORRECTIVE
+    return ReflectionKind.PROCEDURAL if lesson.kind in _STANDING else ReflectionKind.EPISODE_LESSON
+
+
+def _said_at(session: Session, turn: Turn) -> datetime:
+    if turn.at is not None:
+        return turn.at
+    times = [other.at for other in session.turns if other.at is not None and other.position <= turn.position]
+    return times[-1] if times else session.created_at or _EPOCH

@@ -1,0 +1,132 @@
+"""Findings that belong on one page: said in one breath, below one commit subject, or about the same names and words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from reflect.model import EvidenceKind, Finding, evidence_kind
+from reflect.triage.extractive.newest import contradicts, superseded
+from reflect.triage.words import terms
+
+LARGEST = 10
+"""Statements on one topic; a page of more is a list nobody reads."""
+
+_NEIGHBOUR_TURNS = 12
+_NEIGHBOUR_LIKENESS = 0.4
+"""Of the likeness asked for elsewhere: what two turns of one session that follow each other need to be one topic."""
+
+
+@dataclass(eq=False)
+class Topic:
+    """Findings about one thing. The first is the strongest that still stands."""
+
+    findings: list[Finding]
+    words: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def lead(self) -> Finding:
+        return self.findings[0]
+
+    @property
+    def sources(self) -> frozenset[str]:
+        return frozenset(evidence for finding in self.findings for evidence in finding.evidence_ids)
+
+
+def topics_of(findings: Iterable[Finding], likeness: float) -> list[Topic]:
+    """`findings` grouped, in a fixed order, the strongest topic first.
+
+    `likeness` (0 to 1) is the share of the rarer words two groups must have in common.
+    """
+    groups = sorted((_topic(group) for group in _together(findings)), key=_strength)
+    rarity = _rarity(groups)
+    merged: list[Topic] = []
+    by_word: dict[str, list[int]] = defaultdict(list)
+    for group in groups:
+        home = _nearest(group, merged, by_word, rarity, likeness)
+        if home is None:
+            for word in group.words:
+                by_word[word].append(len(merged))
+            merged.append(group)
+        else:
+            merged[home] = Topic(_ordered([*merged[home].findings, *group.findings]), merged[home].words)
+    return sorted(merged, key=_strength)
+
+
+def _together(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings of one turn, and those below one commit subject."""
+    groups: dict[tuple[str, object], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        in_commit = evidence_kind(finding.evidence_id) is EvidenceKind.COMMIT
+        groups[finding.evidence_id, finding.headline if in_commit else finding.position].append(finding)
+    return [groups[key] for key in sorted(groups, key=str)]
+
+
+def _topic(group: Sequence[Finding]) -> Topic:
+    words: Counter[str] = Counter()
+    for finding in group:
+        words.update(set(terms(finding.quote)))
+        words.update(set(terms(finding.headline)))
+    return Topic(_ordered(group), words)
+
+
+def _ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """What still stands first, the strongest of it leading; what was replaced last."""
+    several = list(findings)
+    old = superseded(several)
+    return sorted(
+        several, key=lambda each: (each.id in old, -each.score, each.said_at, each.evidence_id, each.position)
+    )
+
+
+def _strength(topic: Topic) -> tuple[float, str, int, str]:
+    lead = topic.lead
+    return (-lead.score, lead.evidence_id, lead.position, lead.quote)
+
+
+def _rarity(groups: Sequence[Topic]) -> dict[str, float]:
+    seen = Counter(word for group in groups for word in group.words)
+    total = len(groups)
+    return {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) for word, count in seen.items()}
+
+
+def _nearest(
+    group: Topic,
+    merged: Sequence[Topic],
+    by_word: dict[str, list[int]],
+    rarity: dict[str, float],
+    likeness: float,
+) -> int | None:
+    most = max(8, len(merged) // 8)
+    candidates = {number for word in group.words for number in by_word.get(word, ()) if len(by_word[word]) <= most}
+    best: tuple[float, int] | None = None
+    for number in sorted(candidates):
+        other = merged[number]
+        if len(other.findings) + len(group.findings) > LARGEST:
+            continue
+        alike = _likeness(group.words, other.words, rarity)
+        if alike >= _needed(group, other, likeness) and (best is None or alike > best[0]):
+            best = (alike, number)
+    return None if best is None else best[1]
+
+
+def _needed(group: Topic, other: Topic, likeness: float) -> float:
+    """Turns that follow each other need less to be one topic, and so does a statement that replaces another."""
+    one, two = group.lead, other.lead
+    if one.evidence_id == two.evidence_id and evidence_kind(one.evidence_id) is EvidenceKind.SESSION:
+        return likeness * (_NEIGHBOUR_LIKENESS if abs(one.position - two.position) <= _NEIGHBOUR_TURNS else 1.0)
+    newer, older = (one, two) if one.said_at >= two.said_at else (two, one)
+    return 0.0 if contradicts(newer, older) else likeness
+
+
+def _likeness(one: Counter[str], other: Counter[str], rarity: dict[str, float]) -> float:
+    """Weighted cosine of two sets of words."""
+    shared = sum(rarity.get(word, 0.0) ** 2 for word in one.keys() & other.keys())
+    size = math.sqrt(_size(one, rarity) * _size(other, rarity))
+    return shared / size if size else 0.0
+
+
+def _size(words: Counter[str], rarity: dict[str, float]) -> float:
+    return sum(rarity.get(word, 0.0) ** 2 for word in words)

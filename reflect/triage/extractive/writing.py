@@ -1,0 +1,138 @@
+"""What stands on a page: the words of the sources, the statement that leads first, each passage with what it rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from reflect.model import Action, Finding, Operation, PageContent, PageSummary, Passage, Section
+from reflect.triage.extractive.newest import superseded
+from reflect.triage.extractive.weights import Weights
+from reflect.triage.words import folded
+
+RESOLVED = "Resolved"
+EVIDENCE = "Evidence"
+EARLIER = "Earlier"
+
+_HEADINGS = {
+    "decision": "What was decided",
+    "rule": "What was asked for",
+    "problem": "What went wrong",
+    "reason": "Why",
+    "structure": "How it is built",
+    "open": "What is open",
+}
+_LIKE = {
+    "decision": re.compile(r"decision|decided|solution|approach|implementation|how it works", re.IGNORECASE),
+    "rule": re.compile(r"rule|preference|convention|asked|guidance|directive", re.IGNORECASE),
+    "problem": re.compile(r"problem|went wrong|symptom|issue|gotcha|cause|failure|caveat|pitfall", re.IGNORECASE),
+    "reason": re.compile(r"\bwhy\b|reason|rationale|motivation|background", re.IGNORECASE),
+    "structure": re.compile(r"architecture|structure|built|design|layout|components", re.IGNORECASE),
+    "open": re.compile(r"open|to-?do|next|remaining|required|gap", re.IGNORECASE),
+}
+_HEADING = re.compile(r"^#{2,3}\s+(.+?)\s*#*\s*$", re.MULTILINE)
+
+
+class Writer:
+    """Lays out findings as sections of quotes. Never a word that is not a source's, except the headings."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._role_of_cue = {cue.name: (cue.kind, cue.role) for cue in weights.cues}
+
+    def write(self, action: Action, page: PageSummary | None) -> PageContent:
+        """The whole of a new page, or what `action` adds to `page`."""
+        if action.digest:
+            sections = _by_month(action.findings)
+        elif page is None:
+            sections = self._whole(action.findings)
+        elif action.operation is Operation.RESOLVE:
+            sections = self._resolved(action, page)
+        else:
+            sections = self._added(action.findings, page)
+        return PageContent(title=action.title, sections=tuple(sections), tags=action.tags)
+
+    def _whole(self, findings: Sequence[Finding]) -> list[Section]:
+        """The leading statement's section first, then the others in a fixed order, what was replaced last."""
+        old = superseded(findings)
+        standing = [finding for finding in findings if finding.id not in old] or list(findings)
+        replaced = [finding for finding in findings if finding not in standing]
+        roles = list(dict.fromkeys([self._role(standing[0]), *_HEADINGS]))
+        sections = [
+            Section(heading=_HEADINGS[role], passages=_passages(said))
+            for role in roles
+            if (said := [finding for finding in standing if self._role(finding) == role])
+        ]
+        quoted = _quoted(findings)
+        if beside := _beside(standing, quoted):
+            sections.append(Section(heading=EVIDENCE, passages=tuple(beside)))
+        if replaced:
+            sections.append(Section(heading=EARLIER, passages=_passages(replaced)))
+        return sections
+
+    def _added(self, findings: Sequence[Finding], page: PageSummary) -> list[Section]:
+        """New passages below the page's own headings where one fits, else below one that invents nothing."""
+        old = superseded(findings)
+        standing = [finding for finding in findings if finding.id not in old] or list(findings)
+        replaced = [finding for finding in findings if finding not in standing]
+        headings = _HEADING.findall(page.body)
+        by_heading: dict[str, list[Finding]] = {}
+        for finding in standing:
+            by_heading.setdefault(_heading_for(self._role(finding), headings), []).append(finding)
+        sections = [Section(heading=heading, passages=_passages(said)) for heading, said in by_heading.items()]
+        if replaced:
+            sections.append(Section(heading=EARLIER, passages=_passages(replaced)))
+        return sections
+
+    def _resolved(self, action: Action, page: PageSummary) -> list[Section]:
+        done = [finding for finding in action.findings if finding.category == "open-work" and finding.score == 0.0]
+        others = [finding for finding in action.findings if finding not in done]
+        sections = [Section(heading=RESOLVED, passages=_passages(done))] if done else []
+        return sections + (self._added(others, page) if others else [])
+
+    def _role(self, finding: Finding) -> str:
+        """The part of a page that a finding belongs to: that of its strongest cue of its own kind."""
+        roles = [self._role_of_cue[signal] for signal in finding.signals if signal in self._role_of_cue]
+        own = [role for kind, role in roles if kind == finding.category]
+        if own:
+            return own[0]
+        return "problem" if finding.category in {"gotchas", "pitfalls"} else "decision"
+
+
+def _heading_for(role: str, headings: Sequence[str]) -> str:
+    return next((heading for heading in headings if _LIKE[role].search(heading)), EVIDENCE)
+
+
+def _passages(findings: Iterable[Finding]) -> tuple[Passage, ...]:
+    passages: list[Passage] = []
+    for finding in findings:
+        if "answered-question" in finding.signals and finding.context:
+            passages.append(_passage(finding, finding.context))
+        passages.append(_passage(finding, finding.quote, finding.evidence_ids))
+    return tuple(passages)
+
+
+def _passage(finding: Finding, text: str, evidence_ids: Sequence[str] = ()) -> Passage:
+    return Passage(text=text, evidence_ids=tuple(evidence_ids) or (finding.evidence_id,), said_at=finding.said_at)
+
+
+def _quoted(findings: Iterable[Finding]) -> set[str]:
+    return {folded(finding.quote) for finding in findings}
+
+
+def _beside(findings: Sequence[Finding], quoted: set[str]) -> list[Passage]:
+    """The sentences that stood beside the quotes, each once."""
+    seen = set(quoted)
+    passages: list[Passage] = []
+    for finding in findings:
+        for text in finding.around:
+            if folded(text) not in seen:
+                seen.add(folded(text))
+                passages.append(_passage(finding, text))
+    return passages
+
+
+def _by_month(findings: Sequence[Finding]) -> list[Section]:
+    months: dict[str, list[Finding]] = {}
+    for finding in sorted(findings, key=lambda each: (each.said_at, each.evidence_id, each.position, each.quote)):
+        months.setdefault(finding.said_at.strftime("%Y-%m"), []).append(finding)
+    return [Section(heading=month, passages=_passages(said)) for month, said in months.items()]
