@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reflect.errors import PageError, WikiError
 from reflect.model import PageSummary
+from reflect.wiki.files import read_regular, target_of
 from reflect.wiki.page import Page, parse_page, sha256
 from reflect.wiki.paths import ARCHIVE, INDEX, LOG, WIKI, shown
-
-MAX_PAGE_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,11 @@ class Wiki:
         return reading.state()
 
     def content(self, path: str) -> bytes | None:
-        """The bytes of one file of the wiki; None where there is none."""
+        """The bytes of one file of the wiki; None where there is none. Raises WikiError for one behind a link."""
+        file = target_of(self.folder, path)
         try:
-            return _read_regular(self.folder / path)
-        except FileNotFoundError:
+            return read_regular(file)
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     def page(self, path: str) -> Page:
@@ -78,7 +77,7 @@ class _Reading:
         is_archived = path.startswith(f"{ARCHIVE}/")
         name = shown(path)
         try:
-            content = _read_regular(folder / path)
+            content = read_regular(folder / path)
             self.hashes[name] = sha256(content)
             page = parse_page(content, name)
         except (PageError, OSError) as error:
@@ -128,17 +127,3 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return list(entries)
     except FileNotFoundError:
         return []
-
-
-def _read_regular(file: Path) -> bytes:
-    """The bytes of a regular file. Raises PageError for anything else: a pipe would never end."""
-    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise PageError(f"{shown(file.name)} is not a regular file; it was left as it is.")
-        if status.st_size > MAX_PAGE_BYTES:
-            raise PageError(
-                f"{shown(file.name)} has {status.st_size} bytes, over {MAX_PAGE_BYTES}; it was left as it is."
-            )
-        return stream.read()
