@@ -26,6 +26,7 @@ _MACHINE_LINE = re.compile(
 _CHECKPOINT = re.compile(r"^[ \t]*Entire-Checkpoint:[ \t]*(\S+)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
 _OWN_RUN = re.compile(rf"^{RUN_TRAILER}:[ \t]*\S", re.MULTILINE)
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 _STANDS_ALONE = re.compile(r"\s*(?:#{1,6}\s|>|\|)")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -51,7 +52,7 @@ class Message:
 
 def parse_message(raw: str) -> Message:
     """Take one commit message apart; never fails, whatever the bytes were."""
-    text = raw.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    text = _CONTROL.sub("", raw.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     subject_lines, rest = _split_subject(text)
     subject = " ".join(" ".join(subject_lines).split())
     body_lines = _without_trailers(rest)
