@@ -18,9 +18,7 @@ from tests.scope.cases import CHILD, NOON, START, House, P, Q, house
 
 Case = tuple[Proposal, dict[str, EvidenceScope]]
 
-quick = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quick = settings(max_examples=150, deadline=None, derandomize=True)
 
 
 @pytest.fixture(scope="module")
