@@ -448,14 +448,14 @@ def _git_paths(subcommand: str, words: Sequence[str], place: Place) -> str | Non
 
 _PRINTS_NO_FILE = closed_list(
     """
-    : [ basename chmod date dirname echo exit false mkdir nproc printf pwd rm rmdir seq sleep touch true type uname wait
-    which whoami
+    : [ basename chmod date dirname echo exit false mkdir nproc printf pwd rm rmdir seq sleep test touch true type uname
+    wait     which whoami
     """
 )
 _READERS = closed_list(
     """
-    base64 black cat cksum cmp column comm cp cut diff du expand file fmt fold gofmt head hexdump isort jq ln ls md5sum mv
-    nl od paste readlink realpath rev ruff rustfmt sha1sum sha256sum shellcheck stat strings tac tail tee test tr tree
+    base64 black cat cksum cmp column comm cp cut diff du expand file fmt fold gofmt head hexdump isort jq ln ls md5sum
+    mv nl od paste readlink realpath rev ruff rustfmt sha1sum sha256sum shellcheck stat strings tac tail tee tr tree
     uniq wc xxd
     """
 )

@@ -1,7 +1,8 @@
 """Which tools can bring a stranger's words into a conversation.
 
 Source: the taint rules of the provenance reference, 2.4 and 3.1. The tables are closed: a tool that is not in its
-agent's table is unknown, and unknown is never clean. What a person typed, pasted or attached arms nothing, because they chose every word.
+agent's table is unknown, and unknown is never clean. What a person typed, pasted or attached arms nothing, because they
+chose every word.
 
 Decisions that the source leaves open:
 
@@ -44,7 +45,8 @@ class _Tools:
 _CLAUDE = _Tools(
     local=closed_list(
         "AskUserQuestion BashOutput CronCreate CronDelete CronList EnterPlanMode EnterWorktree ExitPlanMode "
-        "ExitWorktree KillBash KillShell TaskCreate TaskGet TaskList TaskStop TaskUpdate TodoRead TodoWrite exit_plan_mode"
+        "ExitWorktree KillBash KillShell TaskCreate TaskGet TaskList TaskStop TaskUpdate TodoRead TodoWrite "
+        "exit_plan_mode"
     ),
     readers={
         "Edit": ("file_path",),

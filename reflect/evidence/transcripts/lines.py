@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 BOM = b"\xef\xbb\xbf"
+
+MAX_REPAIRED_BYTES = 64 * 1024 * 1024
+"""Of one JSON document: a damaged one that is larger is not read, for its repair takes several times its size."""
 
 _ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<alone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
@@ -42,26 +46,50 @@ def numbered_lines(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
             start = stop + 1
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One object of a transcript: the line it stands on and its number among the objects of that line."""
+
+    position: int
+    number: int
+    line: bytes
+    value: dict[str, Any]
+
+
 class JsonLines:
     """Turns lines into objects and counts what it could not read.
 
-    `damaged` is true after a line of which at least a part is lost for good.
+    `on_loss` is told the position of each line that was lost in part or whole, once another line comes after it: a
+    transcript that was copied while it was written ends in a cut line, and that one lost nothing before it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_loss: Callable[[int], None] = lambda position: None) -> None:
         self.troubles: Counter[str] = Counter()
-        self.damaged = False
+        self.lines = 0
+        self._on_loss = on_loss
+        self._damaged = False
+
+    def entries(self, chunks: Sequence[bytes], skip: Callable[[bytes], bool] | None = None) -> Iterator[Entry]:
+        """Every object in file order, without the lines that `skip` says carry nothing."""
+        for position, line in numbered_lines(chunks):
+            if self._damaged and line.strip():
+                self._damaged = False
+                self._on_loss(position - 1)
+            self.lines = position + 1
+            if skip is not None and skip(line):
+                continue
+            for number, value in enumerate(self.read(line)):
+                yield Entry(position, number, line, value)
 
     def read(self, line: bytes) -> list[dict[str, Any]]:
         """The objects on `line`: one, none for a blank or unreadable line, more where a line end was lost."""
-        self.damaged = False
         try:
             value = orjson.loads(line)
         except orjson.JSONDecodeError:
             return self._recover(line)
         if isinstance(value, dict):
             return [value]
-        self.troubles["held no object"] += 1
+        self._lost("held no object")
         return []
 
     def _recover(self, line: bytes) -> list[dict[str, Any]]:
@@ -78,16 +106,18 @@ class JsonLines:
                 break
             if isinstance(value, dict):
                 found.append(value)
+            else:
+                self._lost("held no object")
             while at < len(text) and text[at].isspace():
                 at += 1
         if len(found) > 1:
             self.troubles["held several objects"] += 1
-        elif found and not self.damaged:
+        elif found and not self._damaged:
             self.troubles["had to be repaired"] += 1
         return found
 
     def _lost(self, how: str) -> None:
-        self.damaged = True
+        self._damaged = True
         self.troubles[how] += 1
 
     def troubles_in_words(self) -> dict[str, int]:
@@ -95,18 +125,24 @@ class JsonLines:
         return {f"lines {how}": count for how, count in self.troubles.items()}
 
 
-def whole_document(data: bytes) -> Any:
-    """`data` as one JSON value, or None where it is not one."""
+def whole_document(data: bytes) -> dict[str, Any] | None:
+    """`data` as one JSON object, or None where it is not one."""
     try:
-        return orjson.loads(data)
+        value = orjson.loads(data)
     except orjson.JSONDecodeError:
-        pass
+        value = _repaired_document(data)
+    return value if isinstance(value, dict) else None
+
+
+def _repaired_document(data: bytes) -> Any:
+    if len(data) > MAX_REPAIRED_BYTES:
+        return None
     text = _repaired(data)
     try:
         value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
-    return value if not text[end:].strip() else None
+    return None if text[end:].strip() else value
 
 
 def _repaired(line: bytes) -> str:

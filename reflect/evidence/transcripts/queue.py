@@ -1,19 +1,19 @@
 """Messages a person typed while the agent worked.
 
 One message may leave three traces: a queue operation, an attachment, and later a line of its own. It is said once,
-where the agent got it; a trace that an earlier checkpoint already gave lends its key, so that the message is not new again.
+where the agent got it. A trace that an earlier checkpoint already gave lends its key, so that the message is not new
+again.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reflect.evidence.transcripts import harness
-from reflect.evidence.transcripts.recording import Recorder
-from reflect.model import Channel, Speaker
+from reflect.evidence.transcripts.recording import Recorder, Spot
+from reflect.model import Channel
 
 
 @dataclass(slots=True)
@@ -33,11 +33,11 @@ class Queue:
         self._waiting: deque[_Waiting] = deque()
         self._given: dict[str, _Waiting] = {}
 
-    def operation(self, entry: dict[str, Any], position: int, key: bytes, at: datetime | None) -> None:
+    def operation(self, entry: dict[str, Any], spot: Spot) -> None:
         """A `queue-operation` line. Only what is pulled back for editing was not sent."""
         kind, content = entry.get("operation"), entry.get("content")
         if kind == "enqueue" and isinstance(content, str):
-            self._enqueue(content, position, key, at)
+            self._enqueue(content, spot)
         elif kind in ("dequeue", "remove") and self._waiting:
             self._waiting.popleft()
         elif kind == "popAll":
@@ -45,28 +45,27 @@ class Queue:
                 self._withdraw(waiting)
             self._waiting.clear()
 
-    def _enqueue(self, content: str, position: int, key: bytes, at: datetime | None) -> None:
+    def _enqueue(self, content: str, spot: Spot) -> None:
         text = "" if harness.is_harness_text(content) else harness.person_text(content)
         if text.startswith("/"):
             text = ""  # a slash command: its own line says what it was
-        turn = self._say(text, position, key, at) if text else None
-        waiting = _Waiting(text, turn, key)
+        turn = self._say(text, spot) if text else None
+        waiting = _Waiting(text, turn, spot.key)
         self._waiting.append(waiting)
         if text:
             self._given[_folded(text)] = waiting
 
-    def delivered(self, text: str, position: int, key: bytes, at: datetime | None) -> None:
+    def delivered(self, text: str, spot: Spot) -> None:
         """The attachment by which the agent got a message."""
         words = harness.person_text(text)
         if words:
-            waiting = _Waiting(words, None, self._taken_over(words, key))
-            waiting.turn = self._say(words, position, waiting.key, at)
+            waiting = _Waiting(words, None, self._taken_over(words, spot.key))
+            waiting.turn = self._say(words, replace(spot, key=waiting.key))
             self._given[_folded(words)] = waiting
 
-    def prompt(self, text: str, position: int, key: bytes, at: datetime | None) -> None:
+    def prompt(self, text: str, spot: Spot) -> None:
         """A line of the person's own: the queue may have held it before."""
-        key = self._taken_over(text, key)
-        self._record.say(Speaker.PERSON, Channel.PROMPT, text, position, key, at=at)
+        self._record.person(Channel.PROMPT, text, replace(spot, key=self._taken_over(text, spot.key)))
 
     def _taken_over(self, text: str, key: bytes) -> bytes:
         """Withdraw the trace that `text` left before; the key its new trace goes under."""
@@ -82,8 +81,8 @@ class Queue:
             waiting.turn = None
         self._given.pop(_folded(waiting.text), None)
 
-    def _say(self, text: str, position: int, key: bytes, at: datetime | None) -> int:
-        return self._record.say(Speaker.PERSON, Channel.QUEUED, text, position, key, at=at)
+    def _say(self, text: str, spot: Spot) -> int:
+        return self._record.person(Channel.QUEUED, text, spot)
 
 
 def _folded(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from reflect.errors import EvidenceError
-from reflect.evidence.transcripts.claude import ClaudeCode
+from reflect.evidence.transcripts.claude import read_claude_code
 from reflect.evidence.transcripts.recording import Recorder, Transcript
 
 __all__ = ["Transcript", "read_transcript"]
@@ -26,5 +26,5 @@ def read_transcript(
     if not any(chunk.strip() for chunk in chunks):
         raise EvidenceError("The transcript is empty.")
     recorder = Recorder("claude-code", already)
-    ClaudeCode(recorder, start_hint).read(chunks)
+    read_claude_code(chunks, recorder, start_hint)
     return recorder.transcript()

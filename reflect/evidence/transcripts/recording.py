@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from reflect.evidence.taint import Place, danger
+from reflect.evidence.transcripts.content import text_of
 from reflect.model import Channel, Speaker, Taint, Turn
 
 ERROR_CHARS = 400
@@ -63,13 +64,39 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True)
+class Spot:
+    """Where and when something stands in a transcript, and the key it goes under."""
+
+    position: int
+    key: bytes
+    at: datetime | None = None
+
+    def part(self, number: int) -> Spot:
+        """The spot of one of several things on the same line; the first has the line's own key."""
+        return self if number == 0 else Spot(self.position, key_of(self.key.hex(), str(number)), self.at)
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call: what it wanted in short, and why its result may be someone else's words (None: it cannot)."""
+    """One tool call, and why its result may be someone else's words (None: it cannot)."""
 
     tool: str
-    wants: str
-    danger: str | None
     arguments: Mapping[str, Any]
+    danger: str | None
+
+    @property
+    def wants(self) -> str:
+        """What it wanted to do, in one short line."""
+        for name in _SAYS_WHAT_IT_WANTS:
+            value = self.arguments.get(name)
+            if isinstance(value, str) and value.strip():
+                return _short(f"{self.tool}: {value}")
+        if not self.arguments:
+            return _short(self.tool)
+        try:
+            return _short(f"{self.tool}: {orjson.dumps(dict(self.arguments)).decode()}")
+        except (TypeError, orjson.JSONEncodeError):
+            return _short(self.tool)
 
 
 @dataclass(slots=True)
@@ -89,33 +116,28 @@ class Recorder:
     _sessions: dict[str, None] = field(default_factory=dict)
     _calls: dict[str, Call] = field(default_factory=dict)
     _running: dict[str, tuple[Call, int]] = field(default_factory=dict)
+    _early: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _awaited: set[str] = field(default_factory=set)
 
     @property
     def workspace(self) -> str | None:
         return next(iter(self._workspaces), None)
 
-    @property
-    def awaits_results(self) -> bool:
-        """Whether a call whose result may taint has not come back yet."""
-        return bool(self._running)
-
     def enter(self, cwd: Any, session: Any = None) -> None:
         """Note the directory and the session that the next turns belong to."""
         if isinstance(cwd, str) and cwd:
-            self.cwd = cwd
-            self._workspaces.setdefault(cwd)
+            self.cwd = clean(cwd)
+            self._workspaces.setdefault(self.cwd)
         if isinstance(session, str) and session:
-            self._sessions.setdefault(session)
+            self._sessions.setdefault(clean(session))
 
     def say(
         self,
         speaker: Speaker,
         channel: Channel,
         text: str,
-        position: int,
-        key: bytes,
+        spot: Spot,
         *,
-        at: datetime | None = None,
         tool: str | None = None,
         about: str = "",
         is_error: bool = False,
@@ -126,55 +148,95 @@ class Recorder:
                 speaker=speaker,
                 channel=channel,
                 text=clean(text),
-                position=position,
-                at=at,
+                position=spot.position,
+                at=spot.at,
                 taint=self.taint,
                 tool=tool,
                 about=clean(about),
                 is_error=is_error,
                 cwd=self.cwd,
-                key=key,
+                key=spot.key,
             )
         )
         return len(self.turns) - 1
 
-    def inject(self, text: str, position: int, key: bytes, at: datetime | None = None) -> None:
-        """Add a text that the harness put into the conversation, in short."""
-        self.say(Speaker.HARNESS, Channel.INJECTED, text.strip()[:INJECTED_CHARS], position, key, at=at)
+    def person(self, channel: Channel, text: str, spot: Spot, *, tool: str | None = None, about: str = "") -> int:
+        """Add what the person said or did."""
+        return self.say(Speaker.PERSON, channel, text, spot, tool=tool, about=about)
 
-    def call(self, identity: str, tool: str, arguments: Any, position: int) -> Call:
-        """Note that the agent asked for `tool`. Nothing is tainted before it ran."""
+    def reply(self, text: str, spot: Spot) -> None:
+        """Add the agent's prose; white space alone is none."""
+        if text.strip():
+            self.say(Speaker.ASSISTANT, Channel.REPLY, text, spot)
+
+    def inject(self, text: str, spot: Spot) -> None:
+        """Add a text that the harness put into the conversation, in short."""
+        self.say(Speaker.HARNESS, Channel.INJECTED, text.strip()[:INJECTED_CHARS], spot)
+
+    def error(self, call: Call | None, text: str, spot: Spot) -> None:
+        """Add the error a tool came back with, in short."""
+        self.say(
+            Speaker.TOOL,
+            Channel.TOOL_RESULT,
+            text[:ERROR_CHARS],
+            spot,
+            tool=call.tool if call else None,
+            about=call.wants if call else "",
+            is_error=True,
+        )
+
+    def use(self, identity: str, tool: Any, arguments: Any, spot: Spot) -> Call:
+        """Add a call of a tool. Nothing is tainted before it ran."""
+        call = self._call(identity, text_of(tool), arguments, spot.position)
+        self.say(Speaker.ASSISTANT, Channel.TOOL_USE, "", spot, tool=call.tool)
+        return call
+
+    def _call(self, identity: str, tool: str, arguments: Any, position: int) -> Call:
         tool = clean(tool)[:_TOOL_NAME_CHARS]
         known = arguments if isinstance(arguments, Mapping) else {}
         reason = None
         if self.taint is not Taint.UNTRUSTED:
             reason = danger(self.format, tool, known, Place(self.cwd, self.workspace))
-        made = Call(tool=tool, wants=wants(tool, known), danger=reason, arguments=known)
+        call = Call(tool, known, reason)
         if identity:
-            self._calls[identity] = made
-        if reason is not None:
-            self._running[identity] = (made, position)
-        return made
+            self._calls[identity] = call
+        early = self._early.pop(identity, None)
+        if reason is not None and early is not None:
+            self.tainted(f"{reason} at line {position + 1}", since=early[1])
+        elif reason is not None:
+            self._running[identity] = (call, position)
+        return call
 
-    def called(self, identity: Any) -> Call | None:
-        """The call that a result answers, or None where it was never seen."""
-        return self._calls.get(identity) if isinstance(identity, str) else None
+    def called(self, identity: str) -> Call | None:
+        """The call that a result answers, or None where it was not seen (yet)."""
+        return self._calls.get(identity)
 
-    def ran(self, identity: Any, position: int) -> None:
+    @property
+    def awaits_results(self) -> bool:
+        """Whether a call of which the result matters has not come back yet."""
+        return bool(self._running or self._awaited)
+
+    def await_result(self, identity: str) -> None:
+        """The result of this call will hold the person's words."""
+        self._awaited.add(identity)
+
+    def ran(self, identity: str, position: int) -> None:
         """The call came back with something, if only an error: from here on it has been read."""
+        self._awaited.discard(identity)
         if self.taint is Taint.UNTRUSTED:
             return
-        if not isinstance(identity, str) or identity not in self._calls:
-            self.tainted(f"the result of an unknown call at line {position + 1}", Taint.UNKNOWN)
+        if identity not in self._calls:
+            # some harnesses write a result before its call: what it was will be known later, or never
+            self._early.setdefault(identity, (position, len(self.turns)))
             return
         running = self._running.pop(identity, None)
         if running is not None:
             self._arm(*running)
 
-    def refused(self, identity: Any) -> None:
+    def refused(self, identity: str) -> None:
         """The person refused the call before it ran."""
-        if isinstance(identity, str):
-            self._running.pop(identity, None)
+        self._awaited.discard(identity)
+        self._running.pop(identity, None)
 
     def settle(self) -> None:
         """Count every call that has not come back as one that ran: the conversation went on without a refusal."""
@@ -186,19 +248,39 @@ class Recorder:
         if call.danger is not None:
             self.tainted(f"{call.danger} at line {position + 1}")
 
-    def tainted(self, by: str, level: Taint = Taint.UNTRUSTED) -> None:
-        """Third-party content entered, or may have. Never undone."""
+    def arrived(self, what: str, spot: Spot) -> None:
+        """Third-party content came in by itself, not by a call."""
+        self.tainted(f"{what} at line {spot.position + 1}")
+
+    def lost_line(self, position: int) -> None:
+        """A line that cannot be read may have brought anything in."""
+        self.tainted(f"line {position + 1}, which could not be read", Taint.UNKNOWN)
+
+    def tainted(self, by: str, level: Taint = Taint.UNTRUSTED, since: int | None = None) -> None:
+        """Third-party content entered, or may have. Never undone. `since`: the turn from which on it had."""
         if self.taint is Taint.CLEAN:
             self.tainted_by = by
         if self.taint is not Taint.UNTRUSTED:
             self.taint = level
+        for index in range(len(self.turns) if since is None else since, len(self.turns)):
+            turn = self.turns[index]
+            if turn is not None and turn.taint is not Taint.UNTRUSTED:
+                self.turns[index] = replace(turn, taint=level)
 
     def beginning_is_missing(self) -> None:
         self.complete = False
-        self.tainted("the beginning of the transcript is missing", Taint.UNKNOWN)
+
+    def _end(self) -> None:
+        """No more will come: calls without a result count as run, results without a call as anything."""
+        self.settle()
+        for position, since in self._early.values():
+            self.tainted(f"the result of an unknown call at line {position + 1}", Taint.UNKNOWN, since)
+        self._early.clear()
 
     def transcript(self) -> Transcript:
-        turns = tuple(turn for turn in self.turns if turn is not None)
+        self._end()
+        # what waited for its call was said late, and stands where its line is
+        turns = tuple(sorted((turn for turn in self.turns if turn is not None), key=lambda turn: turn.position))
         taint, by = self.taint, self.tainted_by
         if not self.complete:
             turns = tuple(replace(turn, taint=Taint.UNKNOWN) for turn in turns)
@@ -245,20 +327,6 @@ def moment(value: Any) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         return None
     return None
-
-
-def wants(tool: str, arguments: Mapping[str, Any]) -> str:
-    """What a call wanted to do, in one short line."""
-    for name in _SAYS_WHAT_IT_WANTS:
-        value = arguments.get(name)
-        if isinstance(value, str) and value.strip():
-            return _short(f"{tool}: {value}")
-    if not arguments:
-        return _short(tool)
-    try:
-        return _short(f"{tool}: {orjson.dumps(dict(arguments)).decode()}")
-    except (TypeError, orjson.JSONEncodeError):
-        return _short(tool)
 
 
 def _short(text: str) -> str:
