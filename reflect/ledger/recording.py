@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, insert, select, text, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Executable, Table, delete, insert, select, text, update
 
 from reflect.ledger.entry import LedgerEntry, RunState
 from reflect.ledger.tables import evidence, findings, pages, reflexions, review_items, runs, spend
@@ -88,10 +87,20 @@ def _add(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
 
 def _keep_known(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
     """Insert those of `rows` whose key is new."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(table).on_conflict_do_nothing()
+    statement = _insert_new(connection, table)
     for chunk in _chunks(list(rows)):
         connection.execute(statement, chunk)
+
+
+def _insert_new(connection: Connection, table: Table) -> Executable:
+    """Each dialect has an `insert` of its own, and importing PostgreSQL's costs more than opening a SQLite ledger."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table).on_conflict_do_nothing()
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert(table).on_conflict_do_nothing()
 
 
 def _chunks(rows: Sequence[Row]) -> Iterable[Sequence[Row]]:

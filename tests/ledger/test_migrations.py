@@ -7,17 +7,19 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect
+from sqlalchemy import insert, inspect
 
+from reflect.errors import LedgerError
 from reflect.ledger.database import Database
 from reflect.ledger.ledger import Ledger
 from reflect.ledger.schema import MIGRATIONS
-from reflect.ledger.tables import OLDER_SCHEMAS, SCHEMA, VERSION_TABLE, metadata
-from tests.ledger.entries import PROJECT, entry
+from reflect.ledger.tables import OLDER_SCHEMAS, SCHEMA, VERSION_TABLE, metadata, pages
+from tests.ledger.entries import OTHER, PROJECT, entry
 
 
 def test_the_code_knows_every_migration_by_name() -> None:
@@ -45,14 +47,32 @@ def test_the_migrations_make_the_tables_of_the_code(url: str) -> None:
 
 
 def test_a_row_cannot_belong_to_a_run_that_is_not_there(url: str) -> None:
-    Ledger.open(url).close()
+    with Ledger.open(url) as ledger:
+        ledger.record(entry())
     database = Database(url)
-    for table in ("evidence", "findings", "pages"):
-        assert {column for key in metadata.tables[table].foreign_keys for column in [key.parent.name]} == {
-            "project_id",
-            "run_id",
-        }
+    orphan = {"run_id": "no-such-run", "path": "a/b.md", "action": "create", "sources": "[]"}
+    for project, run_id in ((PROJECT, "no-such-run"), (OTHER, "run-1")):
+        with pytest.raises(LedgerError, match=r"(?i)foreign key"), database.write() as connection:
+            connection.execute(insert(pages), orphan | {"project_id": project, "run_id": run_id})
     database.close()
+
+
+_KILLED_AT_COMMIT = """
+import os, sys
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from reflect.ledger.ledger import Ledger
+
+event.listen(Engine, "commit", lambda connection: os._exit(9) if connection.get_execution_options() else None)
+Ledger.open(sys.argv[1])
+"""
+
+
+def test_a_migration_that_was_killed_is_done_again(url: str) -> None:
+    killed = subprocess.run([sys.executable, "-c", _KILLED_AT_COMMIT, url], check=False, timeout=60)
+    assert killed.returncode == 9
+    with Ledger.open(url) as ledger:
+        assert ledger.record(entry())
 
 
 def test_alembic_is_loaded_only_to_migrate(sqlite_url: str) -> None:

@@ -207,7 +207,7 @@ def test_a_process_killed_before_its_commit_leaves_nothing(url: str, tmp_path: P
         assert set(ledger.seen(PROJECT, {"run-1"}).contents) == {SESSION, SHA}
 
 
-def test_a_finding_another_version_wrote_has_its_evidence_read_again(ledger: Ledger, url: str) -> None:
+def test_a_finding_another_version_wrote_has_its_evidence_read_again(ledger: Ledger) -> None:
     items = (record(SESSION, Outcome.PENDING, keys=[key(1)]), record(SHA, content=SHA))
     ledger.record(entry(evidence=items, pending=(finding("a"),)))
     _execute(ledger, "UPDATE findings SET payload = '{\"from\": \"the future\"}' WHERE project_id = 'payments'")
