@@ -48,7 +48,7 @@ class Silence:
         if line.find(b'"text"', begin, end) >= 0 or _has_error(line, begin, end):
             return False
         calls = _CALL.findall(line, begin, end)
-        return bool(calls) and all(self._record.knows(call.decode("utf-8", "replace")) for call in calls)
+        return bool(calls) and all(self._record.called(call.decode("utf-8", "replace")) for call in calls)
 
 
 def _has_error(line: bytes, begin: int, end: int) -> bool:
