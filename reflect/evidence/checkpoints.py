@@ -183,7 +183,7 @@ def _read_places(reader: ObjectReader, places: Sequence[_Place], stored: Stored)
         entries = [] if raw is None else parse_tree(raw)
         _keep(stored, _folder(place, int(entry.name), entry.oid, entries, absent=raw is None))
     if empty:
-        stored.notes.append(f"{_some(empty)} hold no session folder.")
+        stored.notes.append(f"There is no session folder in checkpoint {_some(empty)}.")
     if tasks:
         stored.notes.append(f"{tasks} checkpoints hold sub-agents' transcripts, in which nobody speaks: not read.")
 
@@ -246,4 +246,4 @@ def _shown(name: bytes) -> str:
 
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(names[:3])
-    return f"{len(names)} ({shown}, …)" if len(names) > 3 else shown
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown

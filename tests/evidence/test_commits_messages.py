@@ -90,7 +90,8 @@ class TestBody:
     def test_trailers_go_wherever_they_stand(self) -> None:
         body = parse_message(
             "Subject\n\nWhy it is so.\nMade-with: Cursor\nEntire-Session: 1234\n"
-            "Co-Authored-By: Claude <c@example.com>\nSigned-off-by: A <a@example.com>\nReviewed-by: B\n  folded on\nReflect-Run: 0123\n"
+            "Co-Authored-By: Claude <c@example.com>\nSigned-off-by: A <a@example.com>\nReviewed-by: B\n"
+            "  folded on\nReflect-Run: 0123\n"
             "(cherry picked from commit 1234567890123456789012345678901234567890)\n"
             "🤖 Generated with [Claude Code](https://claude.com/claude-code)\nhttps://claude.ai/code/session_0Ab\n"
         ).body
