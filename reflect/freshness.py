@@ -37,7 +37,8 @@ class LastRun:
     """What the last run left for the next question.
 
     `refs` are the patterns it depends on, `fingerprint` their state together with the configuration's. `pending` counts
-    findings that wait for a run, `landed` says that `run` stands in the wiki's log, `unfinished` that work is left.
+    findings that wait for a run, `landed` says that `run` stands in the wiki's log, `unfinished` that its
+    archiving is left to do. `ledger` is the ledger's file, empty where it is a server.
     """
 
     run: str
@@ -48,13 +49,14 @@ class LastRun:
     ledger: str
     pending: int = 0
     landed: bool = False
+    unfinished: bool = False
     last_checkpoint: str | None = None
     last_git_sha: str | None = None
     timestamp: str = ""
 
     def encode(self) -> bytes:
         keys = {name: getattr(self, name) for name in ("last_checkpoint", "last_git_sha", "timestamp")}
-        own = ("run", "project", "engine", "refs", "fingerprint", "ledger", "pending", "landed")
+        own = ("run", "project", "engine", "refs", "fingerprint", "ledger", "pending", "landed", "unfinished")
         return (json.dumps(keys | {name: getattr(self, name) for name in own}, indent=2) + "\n").encode()
 
     @classmethod
@@ -105,7 +107,7 @@ def fresh(root: Path, engine: str | None = None) -> LastRun | None:
     """
     folder = root / FOLDER
     last = LastRun.read(folder)
-    if last is None or last.pending or (engine is not None and engine != last.engine):
+    if last is None or last.pending or last.unfinished or (engine is not None and engine != last.engine):
         return None
     if (folder / STAGING).exists() or not _ledger_is_there(last.ledger):
         return None
@@ -131,8 +133,8 @@ def nothing_new(last: LastRun) -> dict[str, Any]:
     }
 
 
-def _ledger_is_there(address: str) -> bool:
-    return not address.startswith("sqlite:///") or Path(address.removeprefix("sqlite:///")).exists()
+def _ledger_is_there(file: str) -> bool:
+    return not file or Path(file).exists()
 
 
 def _logged(folder: Path, run: str) -> bool:

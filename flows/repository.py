@@ -1,0 +1,61 @@
+"""One repository, one night."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prefect import flow
+from prefect.runtime import flow_run
+
+from reflect.pipeline.index import Outcomes, report_on
+from reflect.pipeline.recovery import finish_interrupted, prepare
+from reflect.report import RunReport
+from reflect.triage.engines import engine_named
+from reflect.wiki.lock import repository_lock
+from reflect.workspace import Workspace
+from tasks.archive import archive
+from tasks.collect import collect
+from tasks.expectations import check_pages, check_plan
+from tasks.index import index, nothing_new
+from tasks.report import publish_report
+from tasks.scope import bind_scope
+from tasks.sealed import sealed
+from tasks.triage import plan, reflect_on_commits, reflect_on_sessions
+from tasks.write import write_pages
+
+
+def _run_name() -> str:
+    """`project@short-sha`: what a person looks for in the list of runs."""
+    return Workspace.open(Path(flow_run.parameters["repository"])).run_name
+
+
+@flow(name="ingest-repository", flow_run_name=_run_name, validate_parameters=False)
+def ingest_repository(repository: Path, engine: str | None = None, dry_run: bool = False) -> RunReport:
+    """Compile what is new in the repository at `repository` into its wiki, and say what became of every piece of it."""
+    workspace = Workspace.open(Path(repository))
+    with repository_lock(workspace.lock):
+        report = ingest(workspace, engine, dry_run=dry_run)
+    publish_report(report)
+    return report
+
+
+def ingest(workspace: Workspace, engine_name: str | None = None, *, dry_run: bool = False) -> RunReport:
+    """The stages in their order. Calls tasks, so it runs inside a flow, or inside a task of a larger one."""
+    started_at = workspace.settings.now()
+    engine = engine_named(engine_name or workspace.config.engine, workspace.config)
+    found = finish_interrupted(workspace) if dry_run else prepare(workspace)
+    intake = collect(sealed(workspace), sealed(engine))
+    if intake.is_empty:
+        return nothing_new(sealed(workspace), sealed(engine), sealed(intake))
+    reflected = reflect_on_sessions(engine, intake, workspace)
+    findings = (*reflected.findings, *reflect_on_commits(sealed(engine), sealed(intake)), *intake.carried)
+    planned = plan(sealed(engine), sealed(findings), sealed(intake), sealed(workspace))
+    checked = check_plan(sealed(planned), sealed(intake), sealed(workspace))
+    bound = bind_scope(sealed(checked), sealed(intake), sealed(workspace))
+    written = check_pages(sealed(write_pages(engine, bound, intake, workspace)), sealed(intake), sealed(workspace))
+    done = Outcomes(engine, intake, bound, written, reflected.unanswered, started_at, found)
+    if dry_run:
+        return report_on(workspace, done, dry_run=True)
+    report = index(sealed(workspace), sealed(done))
+    archive(sealed(workspace), report.run)
+    return report

@@ -1,0 +1,36 @@
+"""`reflect init`: everything a repository needs to be ingested, made once and safe to repeat."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from reflect.cli.hook import offer_hook
+from reflect.cli.options import HERE, AsJson, Repository
+from reflect.freshness import FOLDER
+from reflect.wiki.scaffold import scaffold
+from reflect.workspace import Workspace
+
+
+def init(
+    repo: Repository = HERE,
+    hook: Annotated[
+        bool, typer.Option("--hook", help="Also let Claude Code say at session start whether the wiki is fresh.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Make `.reflect/` in the repository. Never overwrites anything; say it again whenever you like."""
+    workspace = Workspace.open(repo)
+    made = list(scaffold(workspace.folder))
+    if hook:
+        made += offer_hook(workspace.git.root)
+    if as_json:
+        print(json.dumps({"project": workspace.project.project_id, "folder": FOLDER, "made": made}))
+        return 0
+    print("\n".join(f"made {name}" for name in made) or f"{FOLDER}/ is already there; nothing to do.")
+    if not hook:
+        print("`reflect init --hook` also adds a session-start hook for Claude Code.")
+    print("Next: `reflect ingest`.")
+    return 0

@@ -1,0 +1,269 @@
+"""Index: the commit point. Pages, `index.md`, `log.md` and `.last_run` land together; then the ledger is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from reflect.freshness import LAST_RUN, LastRun
+from reflect.ledger.entry import EvidenceRecord, LedgerEntry, PageRecord, RunState
+from reflect.model import Accounted, EvidenceId, EvidenceKind, Fate, Outcome, PageSummary, Session
+from reflect.pipeline.intake import Intake
+from reflect.pipeline.scope import Bound, fates_of
+from reflect.pipeline.write import Drafted, Written
+from reflect.report import PageChange, RunReport, account, teaching
+from reflect.triage.engine import Engine
+from reflect.triage.views import evidence_mode
+from reflect.wiki.archive import LEAVES
+from reflect.wiki.draft import without_missing_links
+from reflect.wiki.landing import FileChange, Landing
+from reflect.wiki.log import LogEntry, with_entry
+from reflect.wiki.page import parse_page
+from reflect.wiki.paths import INDEX, LOG, WIKI
+from reflect.wiki.store import WikiState
+from reflect.wiki.toc import render_index
+from reflect.workspace import Workspace
+
+ENTRY = "entry"
+"""Where a landing's journal keeps the ledger's entry."""
+
+EDITED = "somebody changed the page while the run was working; it is tried again by the next run"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Everything the stages before the commit point decided. `found` is what an earlier run had left, in sentences."""
+
+    engine: Engine
+    intake: Intake
+    bound: Bound
+    written: Written
+    unanswered: Mapping[str, str]
+    started_at: datetime
+    found: tuple[str, ...] = ()
+
+
+def land(workspace: Workspace, done: Outcomes) -> RunReport:
+    """Put the run's pages in place and record what it settled, and say what it did.
+
+    A page that somebody edited meanwhile is left to the next run. Raises WikiError, with nothing changed, where the
+    files cannot be put in place; a run killed in between is finished by the next one.
+    """
+    done = replace(done, written=_without_edited(workspace, done.written))
+    pages = _changed(done.written)
+    report = report_on(workspace, done)
+    entry = _entry(workspace, done, report)
+    state = _state_after(workspace.wiki.read(), pages)
+    if pages:
+        changes = [*_page_changes(pages), *_own_changes(workspace, done, pages, state)]
+        changes.append(_last_run(workspace, done, report, state))
+        landing = Landing(workspace.folder, done.intake.run, journal=workspace.journal)
+        landing.land(changes, {ENTRY: entry.to_json()})
+        with workspace.ledger() as ledger:
+            ledger.record(entry)
+        landing.finish()
+    else:
+        with workspace.ledger() as ledger:
+            ledger.record(entry)
+        _note_last_run(workspace, _last_run(workspace, done, report, state))
+    return report
+
+
+def land_nothing(workspace: Workspace, engine: Engine, intake: Intake) -> RunReport:
+    """Remember that there was nothing new, so that the next question is answered at once."""
+    previous = LastRun.read(workspace.folder)
+    done = Outcomes(engine, intake, Bound((), (), ()), Written(), {}, workspace.settings.now())
+    report = report_on(workspace, done)
+    change = _last_run(workspace, done, report, workspace.wiki.read())
+    if previous is None or previous.encode() != change.content:
+        _note_last_run(workspace, change)
+    return report
+
+
+def _note_last_run(workspace: Workspace, change: FileChange) -> None:
+    """Put `.last_run` alone in place: what it says is already true of the ledger."""
+    landing = Landing(workspace.folder, "last-run", journal=workspace.journal)
+    landing.land([change], {})
+    landing.finish()
+
+
+def report_on(workspace: Workspace, done: Outcomes, *, dry_run: bool = False) -> RunReport:
+    """What the run did, or would do."""
+    batch, written = done.intake.batch, done.written
+    modes = {str(session.id): evidence_mode(session) for session in batch.sessions}
+    evidence = account(
+        [s for s in batch.sessions if s.id not in done.unanswered],
+        batch.commits,
+        (*batch.settled, *_unanswered(batch.sessions, done.unanswered)),
+        _fates(done),
+        done.intake.carried_evidence,
+    )
+    queue = Counter(reason.value for one in done.bound.queued for reason in one.reasons)
+    unreadable = [f"{path} was left as it is: {reason}" for path, reason in done.intake.wiki.unreadable]
+    return RunReport(
+        project=workspace.project.project_id,
+        run=done.intake.run,
+        engine=done.engine.name,
+        evidence=evidence,
+        pages=tuple(_page_change(one) for one in _changed(written)),
+        failed_pages=written.failed,
+        queued=len(done.bound.queued),
+        queue_reasons=dict(sorted(queue.items())),
+        teaching=teaching(batch.sessions, modes),
+        left_out_commits=batch.left_out_commits,
+        redactions=batch.redactions,
+        notes=(*done.found, *batch.notes, *done.bound.notes, *unreadable, *written.notes),
+        dry_run=dry_run,
+        started_at=done.started_at,
+        finished_at=workspace.settings.now(),
+    )
+
+
+def _without_edited(workspace: Workspace, written: Written) -> Written:
+    """`written` without the pages whose bytes changed since they were read, and without links to them."""
+    pages = _changed(written)
+    landing = Landing(workspace.folder, "conflicts", journal=workspace.journal)
+    edited = {path.removeprefix(f"{WIKI}/"): EDITED for path in landing.conflicts(_page_changes(pages))}
+    kept = written.without(edited, Outcome.PENDING)
+    if not kept.failed:
+        return kept
+    existing = workspace.wiki.read().paths | {one.draft.path for one in kept.drafted}
+    drafted = (replace(one, draft=without_missing_links(one.draft, existing)) for one in kept.drafted)
+    return replace(kept, drafted=tuple(drafted))
+
+
+def _changed(written: Written) -> tuple[Drafted, ...]:
+    return tuple(one for one in written.drafted if one.draft.changed)
+
+
+def _page_changes(pages: Iterable[Drafted]) -> list[FileChange]:
+    return [FileChange(f"{WIKI}/{one.draft.path}", one.draft.content, one.draft.base_sha256) for one in pages]
+
+
+def _own_changes(
+    workspace: Workspace, done: Outcomes, pages: Iterable[Drafted], state: WikiState
+) -> Iterable[FileChange]:
+    log = LogEntry(
+        day=_newest_day(pages),
+        run_id=done.intake.run,
+        changes=[(one.draft.action, one.draft.path) for one in pages],
+    )
+    text = with_entry(workspace.wiki.content(LOG), log.render())
+    yield FileChange.on_top(workspace.folder, f"{WIKI}/{LOG}", text)
+    yield FileChange.on_top(workspace.folder, f"{WIKI}/{INDEX}", render_index(state).encode())
+
+
+def _newest_day(pages: Iterable[Drafted]) -> date:
+    """The day of the newest words that were written: the log, like the pages, is dated by its evidence."""
+    return max(finding.said_at for one in pages for finding in one.bound.action.findings).date()
+
+
+def _state_after(state: WikiState, pages: Iterable[Drafted]) -> WikiState:
+    by_path: dict[str, PageSummary] = {page.path: page for page in state.pages}
+    by_path |= {one.draft.path: parse_page(one.draft.content, one.draft.path).summary() for one in pages}
+    return replace(state, pages=tuple(by_path[path] for path in sorted(by_path)))
+
+
+def _last_run(workspace: Workspace, done: Outcomes, report: RunReport, state: WikiState) -> FileChange:
+    pending = report.outcomes[Outcome.PENDING.value] + len(_pending(_fates(done)))
+    checkpoints = sorted((s.created_at, s.checkpoint) for s in done.intake.batch.sessions if s.created_at)
+    previous = LastRun.read(workspace.folder)
+    last = LastRun(
+        run=done.intake.run,
+        project=report.project,
+        engine=report.engine,
+        refs=done.intake.refs,
+        fingerprint=done.intake.fingerprint,
+        ledger=workspace.ledger_file,
+        pending=pending,
+        landed=bool(report.pages),
+        unfinished=any(page.status in LEAVES for page in state.pages),
+        last_checkpoint=checkpoints[-1][1] if checkpoints else previous.last_checkpoint if previous else None,
+        last_git_sha=(done.intake.batch.head or "")[:8] or None,
+        timestamp=workspace.settings.now().isoformat(timespec="seconds"),
+    )
+    return FileChange.on_top(workspace.folder, LAST_RUN, last.encode())
+
+
+def _fates(done: Outcomes) -> tuple[Fate, ...]:
+    compiled = [
+        fate
+        for one in done.written.drafted
+        for fate in fates_of(one.bound.action, f"on {one.draft.path}", Outcome.COMPILED)
+    ]
+    return (*done.bound.fates, *done.written.fates, *compiled)
+
+
+def _pending(fates: Iterable[Fate]) -> tuple[Fate, ...]:
+    return tuple(fate for fate in fates if fate.outcome is Outcome.PENDING)
+
+
+def _unanswered(sessions: Iterable[Session], reasons: Mapping[str, str]) -> Iterable[Accounted]:
+    for session in sessions:
+        if session.id in reasons:
+            yield Accounted(
+                id=session.id, kind=EvidenceKind.SESSION, outcome=Outcome.PENDING, reason=reasons[session.id]
+            )
+
+
+def _page_change(one: Drafted) -> PageChange:
+    action, draft = one.bound.action, one.draft
+    return PageChange(
+        path=draft.path,
+        action=action.operation.value,
+        sources=draft.sources,
+        reason=action.reason,
+        digest=action.digest,
+    )
+
+
+def _entry(workspace: Workspace, done: Outcomes, report: RunReport) -> LedgerEntry:
+    intake, pages = done.intake, _changed(done.written)
+    bound = [one.bound for one in done.written.drafted] + list(done.bound.queued)
+    rows = {row.id: row for one in bound for row in one.reflexions}
+    items = {one.item.id: one.item for one in done.bound.queued if one.item is not None}
+    return LedgerEntry(
+        project=report.project,
+        run_id=intake.run,
+        engine=f"{done.engine.name} {done.engine.version}",
+        state=RunState.LANDED if pages else RunState.EMPTY,
+        started_at=report.started_at,
+        finished_at=report.finished_at,
+        seeded=intake.first_run,
+        floor=intake.batch.floor if intake.first_run else (),
+        evidence=tuple(_records(done, report.evidence)),
+        taken=tuple(sorted(finding.id for finding in intake.carried)),
+        pending=tuple(fate.finding for fate in _pending(_fates(done))),
+        reflexions=tuple(rows[name] for name in sorted(rows)),
+        review_items=tuple(items[name] for name in sorted(items)),
+        pages=tuple(PageRecord(path=p.path, action=p.action, sources=p.sources) for p in report.pages),
+        counts=report.outcomes,
+        report=_summary(report),
+    )
+
+
+def _records(done: Outcomes, evidence: Iterable[Accounted]) -> Iterable[EvidenceRecord]:
+    batch = done.intake.batch
+    sessions = {str(session.id): session for session in batch.sessions}
+    for accounted in evidence:
+        session = sessions.get(accounted.id)
+        if accounted.id in done.unanswered:
+            yield EvidenceRecord.of(accounted)
+        elif session is None:
+            yield EvidenceRecord.of(accounted, content=batch.contents.get(EvidenceId(accounted.id)))
+        else:
+            yield EvidenceRecord.of(
+                accounted,
+                content=batch.contents[session.id],
+                turn_keys=[turn.key for turn in session.turns],
+                mode=evidence_mode(session),
+                tainted_by=session.tainted_by,
+            )
+
+
+def _summary(report: RunReport) -> dict[str, object]:
+    """What the ledger keeps of a report: all but the list of evidence, which has rows of its own."""
+    written = report.as_json()
+    return {key: value for key, value in written.items() if key != "evidence"}

@@ -1,0 +1,61 @@
+"""Scope: who may see what the plan wants to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from reflect.model import Action, Fate, Outcome, Plan
+from reflect.pipeline.intake import Intake
+from reflect.scope.context import ScopeContext
+from reflect.scope.resolve import BoundAction, bind_action
+from reflect.scope.vocabulary import Decision
+from reflect.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The plan after binding: what is written, what waits for an operator, and what became of the other findings."""
+
+    writes: tuple[BoundAction, ...]
+    queued: tuple[BoundAction, ...]
+    fates: tuple[Fate, ...]
+    notes: tuple[str, ...] = ()
+
+
+def bind_plan(plan: Plan, intake: Intake, workspace: Workspace) -> Bound:
+    """Bind every action. A claim that waits for an operator, or that one has refused, is not proposed again."""
+    pages = {page.path: page for page in intake.wiki.pages}
+    context = _context(intake, workspace)
+    with workspace.ledger() as ledger:
+        known = ledger.known_items(workspace.project.project_id)
+    bound = [bind_action(action, pages.get(action.path), context) for action in plan.actions]
+    writes = tuple(one for one in bound if one.decision is Decision.WRITE)
+    asked = [one for one in bound if one.decision is Decision.QUEUE]
+    queued = tuple(one for one in asked if one.item is not None and one.item.id not in known)
+    rejected = [one for one in bound if one.decision is Decision.REJECT]
+    fates = [*plan.fates]
+    fates += _fates(asked, "waits for review")
+    fates += _fates(rejected, "refused")
+    return Bound(writes, queued, tuple(fates))
+
+
+def _context(intake: Intake, workspace: Workspace) -> ScopeContext:
+    return ScopeContext.of(
+        intake.batch.sessions,
+        intake.batch.commits,
+        workspace.registry,
+        workspace.project,
+        intake.batch.known,
+        repository=str(workspace.git.root),
+        contents=intake.batch.contents,
+    )
+
+
+def _fates(bound: Iterable[BoundAction], what: str) -> list[Fate]:
+    return [fate for one in bound for fate in fates_of(one.action, f"{what}: {', '.join(one.reasons)}")]
+
+
+def fates_of(action: Action, reason: str, outcome: Outcome = Outcome.QUARANTINED) -> list[Fate]:
+    """The same fate for every finding of `action`."""
+    return [Fate(finding=finding, outcome=outcome, reason=reason) for finding in action.findings]

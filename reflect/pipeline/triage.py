@@ -1,0 +1,84 @@
+"""Triage: what the evidence teaches, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from reflect.errors import EngineError
+from reflect.model import Action, EvidenceMode, Fate, Finding, Outcome, Plan, Session
+from reflect.pipeline.intake import Intake
+from reflect.triage.engine import Engine
+from reflect.triage.views import evidence_mode
+from reflect.wiki.archive import ArchivedEvidence
+from reflect.workspace import Workspace
+
+_FINDINGS = TypeAdapter(tuple[Finding, ...])
+
+
+def reflect_on_session(engine: Engine, session: Session) -> str:
+    """The findings of one session as JSON: the written form that a cache keeps for every later run."""
+    return _FINDINGS.dump_json(engine.reflect(session, evidence_mode(session))).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Reflected:
+    """The findings of a run's sessions; `unanswered` gives, by session, why an engine had no answer."""
+
+    findings: tuple[Finding, ...]
+    unanswered: Mapping[str, str]
+
+
+def gather(answers: Iterable[tuple[Session, str | None, Exception | None]]) -> Reflected:
+    """Put the answers of `reflect_on_session` together. Raises what is no answer of an engine: it is our fault."""
+    findings: list[Finding] = []
+    unanswered: dict[str, str] = {}
+    for session, written, error in answers:
+        if isinstance(error, EngineError):
+            unanswered[session.id] = str(error)
+        elif error is not None:
+            raise error
+        elif written is not None:
+            findings += _FINDINGS.validate_json(written)
+    return Reflected(tuple(findings), unanswered)
+
+
+def cache_key(engine: Engine, session: Session) -> tuple[str, ...]:
+    """What the findings of a session depend on: engine and version, checkpoint, content, what was shown, what is new.
+
+    The last part is there because a session gives only the turns that no earlier checkpoint gave.
+    """
+    mode: EvidenceMode = evidence_mode(session)
+    first = session.turns[0].key.hex() if session.turns else ""
+    return engine.name, engine.version, session.id, session.content, mode.value, f"{first}+{len(session.turns)}"
+
+
+def plan_pages(engine: Engine, findings: Iterable[Finding], intake: Intake, workspace: Workspace) -> Plan:
+    """What to do with all findings, given the wiki as it stands. Every finding ends in an action or has a fate."""
+    archived = ArchivedEvidence.of(intake.wiki.archived)
+    ordered = sorted(findings, key=lambda finding: (finding.said_at, finding.evidence_id, finding.position, finding.id))
+    standing = [(finding, archived.holds(finding)) for finding in ordered]
+    new = [finding for finding, page in standing if page is None]
+    plan = engine.plan(new, intake.wiki.pages, workspace.format, workspace.config.max_new_pages)
+    fates = [
+        Fate(finding=finding, outcome=Outcome.SKIPPED, reason=f"stands on the archived page {page}")
+        for finding, page in standing
+        if page is not None
+    ]
+    return _without_archived(Plan(actions=plan.actions, fates=(*plan.fates, *fates)), archived)
+
+
+def _without_archived(plan: Plan, archived: ArchivedEvidence) -> Plan:
+    """`plan` without actions that would write an archived page again from nothing new."""
+    kept: list[Action] = []
+    fates = [*plan.fates]
+    for action in plan.actions:
+        page = archived.forbids(action)
+        if page is None:
+            kept.append(action)
+            continue
+        reason = f"was archived as {page}"
+        fates += [Fate(finding=finding, outcome=Outcome.SKIPPED, reason=reason) for finding in action.findings]
+    return Plan(actions=tuple(kept), fates=tuple(fates))
