@@ -13,7 +13,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_NO_PARAGRAPH = re.compile(r"[ \t]*$| {0,3}(?:#{1,6}(?:[ \t]|$)|>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|<)| {4}|\t")
+_NO_PARAGRAPH = re.compile(r"[ \t]*$| {0,3}(?:#{1,6}(?:[ \t]|$)|>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|<)")
+_INDENTED = re.compile(r" {4}|\t")
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _HTML = re.compile(r" {0,3}<(?:(!--)|(?:(script|pre|style|textarea)(?:[\s>]|$)))", re.IGNORECASE)
 
@@ -24,7 +25,7 @@ _IMAGE_START = re.compile(r"(?<!\\)((?:\\\\)*)!(?=\[)")
 _STARTS_BLOCK = re.compile(
     r"(?:#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|~{3}|=+\s*$|-+\s*$|`{3,}(?=[^`]*$)|\[(?=.*\]:)|\[!)|(\d{1,9})(?=[.)](?:\s|$))"
 )
-_STARTS_ESCAPED = re.compile(r"(?:\d{1,9})?\\")
+_START_ESCAPE = re.compile(r"^(\d{1,9}(?=\\[.)]))?\\")
 _TEXT_ESCAPE = re.compile(r"\\(?=<[A-Za-z/!?]|!\[)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PUNCTUATION_BEHIND = re.compile(r"\\(?=[!-/:-@\[-`{-~])|\\$")
@@ -79,7 +80,9 @@ def headings(lines: Sequence[str]) -> tuple[Heading, ...]:
             found.append(Heading(level, unescape(paragraph[1].strip()), paragraph[0], number + 1))
             paragraph = None
         else:
-            paragraph = None if _NO_PARAGRAPH.match(line) else (number, line)
+            goes_on = paragraph is not None and paragraph[0] == number - 1 and _INDENTED.match(line) is not None
+            ends = is_rule(line) or _NO_PARAGRAPH.match(line) or (_INDENTED.match(line) and not goes_on)
+            paragraph = None if ends else (number, line)
     return tuple(found)
 
 
@@ -109,9 +112,11 @@ def as_text(text: str) -> str:
 
 def as_said(line: str) -> str:
     """The text that `as_text` made `line` from; `line` itself where it was not made by it."""
-    start = re.sub(r"^(\d{1,9}(?=\\[.)]))?\\", r"\1", line) if _STARTS_ESCAPED.match(line) else line
-    said = _around(start, code_spans(start), lambda part: _TEXT_ESCAPE.sub("", part))
-    return said if as_text(said) == line else line
+    for start in (_START_ESCAPE.sub(r"\1", line), line):
+        said = _around(start, code_spans(start), lambda part: _TEXT_ESCAPE.sub("", part))
+        if as_text(said) == line:
+            return said
+    return line
 
 
 def as_heading(text: str) -> str:

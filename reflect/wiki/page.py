@@ -47,6 +47,7 @@ _CODE_OR_COMMENT = re.compile(r"^ {0,3}(?:```|~~~|<)", re.MULTILINE)
 _SOURCE = re.compile(r"(checkpoint|commit)\s*:?\s*([0-9A-Za-z]{4,40})", re.IGNORECASE)
 _BARE_COMMIT = re.compile(r"[0-9a-f]{6,40}")
 _LIST_ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_BEHIND_TEXT = re.compile(rf"\s*{CITATION.pattern}")
 _KEY_LINE = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)")
 _MARKDOWN_LINK = re.compile(r"\[\[?([^\]]*)\]?\](?:\(([^)]*)\))?")
 
@@ -285,8 +286,9 @@ def _lead(body: str) -> str:
             break
         if not ends:
             paragraph.append(text)
-    joined = unescape(CITATION.sub("", _LIST_ITEM.sub("", " ".join(paragraph), count=1)))
-    return " ".join(joined.split()).replace(" .", ".")
+    joined = " ".join(paragraph)
+    item = _LIST_ITEM.match(joined)
+    return fold(unescape(_BEHIND_TEXT.sub("", joined[item.end() if item else 0 :])))
 
 
 def _first_lines(body: str) -> list[str]:
