@@ -15,7 +15,6 @@ from collections.abc import Set as AbstractSet
 from reflect.evidence.secret_assignments import WORDS, assignments
 from reflect.evidence.secret_entropy import SHORTEST, is_random, random_tokens
 from reflect.evidence.secret_shapes import (
-    ADDRESSES,
     COMMANDS,
     ENTRA,
     HEADERS,
@@ -23,6 +22,7 @@ from reflect.evidence.secret_shapes import (
     SCHEMES,
     Hit,
     Shape,
+    address_credentials,
     key_blocks,
 )
 
@@ -32,8 +32,9 @@ _TOKEN_BYTES = bytes(
 )
 _RUN = b"a" * 16
 _BEFORE_RUN = 12
-_CANDIDATE = re.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")
 _PROVIDER_ANCHORS = tuple((shape, frozenset(a.encode() for a in shape.anchors)) for shape in PROVIDERS)
+_WORDS = tuple((word, word.encode()) for word in WORDS)
+_OTHER_WORDS = ((b"bearer", SCHEMES), (b"basic ", SCHEMES), (b"curl", COMMANDS))
 _AWS_KEY_ID = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 _NEAR = 400
@@ -117,31 +118,36 @@ class Redactor:
 
 def _builtin_hits(text: str) -> list[Hit]:
     data = text.encode("utf-8", "surrogatepass")
-    lowered = data.lower().decode("utf-8", "surrogatepass")
-    runs = _runs(data)
     hits: list[Hit] = []
+    runs, long_runs = _runs(data)
     if runs:
         hits += _provider_hits(text, b" ".join(runs))
     if "~" in text and "Q~" in text:
         hits += ENTRA.hits(text)
-    if "PRIVATE KEY" in text:
+    if "-----" in text and "PRIVATE KEY" in text:
         hits += key_blocks(text)
-    hits += _credential_hits(text, lowered)
-    if any(_may_be_random(run) for run in runs):
+    if "@" in text and "://" in text:
+        hits += address_credentials(text)
+    hits += _named_hits(text, data.lower())
+    if any(is_random(run.decode()) for run in long_runs):
         hits += random_tokens(text)
     return hits
 
 
-def _credential_hits(text: str, lowered: str) -> Iterator[Hit]:
-    if "://" in text and "@" in text:
-        yield from _hits_of(ADDRESSES, text, lowered)
-    if "-u" in lowered:
-        yield from _hits_of(COMMANDS, text, lowered)
-    words = [word for word in WORDS if word in lowered]
-    if words:
-        yield from _hits_of(HEADERS, text, lowered)
-        yield from assignments(text, lowered, words)
-    yield from _hits_of(SCHEMES, text, lowered)
+def _named_hits(text: str, data: bytes) -> list[Hit]:
+    """Secrets known by a word beside them. `data` is `text` as bytes, in lower case."""
+    words = [word for word, as_bytes in _WORDS if as_bytes in data]
+    others = [shapes for word, shapes in _OTHER_WORDS if word in data]
+    if not (words or others):
+        return []
+    lowered = data.decode("utf-8", "surrogatepass")
+    hits: list[Hit] = []
+    if "auth" in words or "pass" in words:
+        hits += _hits_of(HEADERS, text, lowered)
+    hits += assignments(text, lowered, words)
+    for shapes in others:
+        hits += _hits_of(shapes, text, lowered)
+    return hits
 
 
 def _hits_of(shapes: Sequence[Shape], text: str, lowered: str) -> Iterator[Hit]:
@@ -149,17 +155,20 @@ def _hits_of(shapes: Sequence[Shape], text: str, lowered: str) -> Iterator[Hit]:
         yield from shape.hits_at_anchors(text, lowered)
 
 
-def _runs(data: bytes) -> list[bytes]:
-    """Every run of sixteen token characters and more, with the twelve characters before it and the two after."""
+def _runs(data: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Runs of sixteen token characters and more, with the twelve characters before each; and those of 24 and more."""
     mapped = data.translate(_TOKEN_BYTES)
     runs: list[bytes] = []
+    long_runs: list[bytes] = []
     start = mapped.find(_RUN)
     while start >= 0:
         end = mapped.find(b" ", start)
         end = len(mapped) if end < 0 else end
-        runs.append(data[max(0, start - _BEFORE_RUN) : end + 2])
+        runs.append(data[max(0, start - _BEFORE_RUN) : end])
+        if end - start >= SHORTEST:
+            long_runs.append(data[start:end])
         start = mapped.find(_RUN, end)
-    return runs
+    return runs, long_runs
 
 
 def _provider_hits(text: str, runs: bytes) -> Iterator[Hit]:
@@ -168,7 +177,7 @@ def _provider_hits(text: str, runs: bytes) -> Iterator[Hit]:
         return
     for shape, its_anchors in _PROVIDER_ANCHORS:
         if not anchors.isdisjoint(its_anchors):
-            yield from shape.hits(text)
+            yield from shape.hits_at_anchors(text, text)
     if not anchors.isdisjoint((b"AKIA", b"ASIA")):
         yield from _aws_secrets(text)
 
@@ -179,10 +188,6 @@ def _aws_secrets(text: str) -> Iterator[Hit]:
         for secret in _AWS_SECRET.finditer(text, max(0, key_id.start() - _NEAR), key_id.end() + _NEAR):
             if not re.fullmatch("[0-9a-f]{40}|[0-9A-F]{40}", secret[0]) and not secret[0].isalpha():
                 yield Hit(*secret.span(), "aws")
-
-
-def _may_be_random(run: bytes) -> bool:
-    return len(run) >= SHORTEST and any(is_random(part.decode()) for part in _CANDIDATE.findall(run))
 
 
 def _outside_markers(text: str, hits: Iterable[Hit]) -> list[Hit]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from reflect.evidence.placeholders import is_placeholder
 from reflect.evidence.secret_shapes import Hit
@@ -45,16 +46,15 @@ _VALUE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BARE_ENDS = re.compile(r"[,;&](?=$|[\w.-]+[ \t]*[=:])|\\+[\"'nrt]|[,;)\]}>.:!?]+$|&amp;|%26")
-_QUALIFIERS = re.compile(
-    r"""
-    (?:api|access|auth|account|private|priv|secret|encrypt(?:ion)?|crypt|cipher|decrypt(?:ion)?|sign(?:ing)?|signature
-      |master|shared|service(?:[_-]?role)?|session|jwt|hmac|webhook|license|storage|deploy|ssh|ssl|tls|admin|root|app
-      |application|client|consumer|subscription|ingest|rest|bot|aws|openai|anthropic|claude|gemini|google|azure|github
-      |gitlab|stripe|twilio|sendgrid|supabase|datadog|dd|sentry|cohere|mistral|groq|hf|algolia|mailgun|recovery)
-    [_\-. ]?$
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+_KEY_QUALIFIERS = """
+api access auth account private priv secret crypt cipher encryption decryption sign signing signature master shared
+service role session jwt hmac webhook license storage deploy ssh ssl tls admin root app application client consumer
+subscription ingest rest bot aws openai anthropic claude gemini google azure github gitlab stripe twilio sendgrid
+supabase datadog sentry cohere mistral groq algolia mailgun recovery
+"""
+_QUALIFIERS = tuple(_KEY_QUALIFIERS.split())
+"""What makes a key a secret one, before `key`."""
+
 _PLAIN_NUMBER = re.compile(r"[\d\s.,:/%+^~<>=v*x-]+")
 _VERSION = re.compile(r"[\^~<>=v ]*\d+\.\d+[\w.+-]*")
 _PATH = re.compile(r"(?:[A-Za-z]:|~|\.{1,2})?(?:[/\\][\w.@{}$ -]+){2,}/?")
@@ -63,10 +63,33 @@ _REFERENCE = re.compile(
 )
 _LETTERS = re.compile(r"[A-Za-z_][A-Za-z_-]*")
 _NAMES_A_SECRET = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
-_LINE_START = re.compile(r"(?:^|\n|\\n)[ \t]*(?:export[ \t]+|set[ \t]+|env[ \t]+|-[ \t]+|[{,])?[\"']?[\w.-]*$")
+_LINE_START = re.compile(
+    r"(?:^|\n|\\n)[ \t]*(?:[>`$%#*+{,-]+[ \t]*)*(?:(?:export|set|env|ENV)[ \t]+)?[\"'`]?[\w.-]*$", re.IGNORECASE
+)
+_OPTION = re.compile(r"(?:^|\s|[\"'])--?[\w-]*$|(?:^|\n)[ \t]*ENV[ \t]+\w*$")
+_FIRST_ARGUMENT = re.compile(r"\w\(\s*\\*[\"'][\w.-]*$")
 _QUERY_START = re.compile(r"(?:[?&;]|\s-[eD]\s?)[\w.-]*$")
 _STRONG_WORDS = frozenset({"password", "passwd", "passphrase", "passcode", "secret", "pwd", "pass"})
+_LITERAL_END = re.compile(r"[ \t]*(?:$|\\*\r?\n|\\n|\\r|\\*[\"'`]|;|&|#|//)|[ \t]+(?=--?\w|\w+=)")
 _BEFORE = 64
+_AFTER = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A value with what stands around it. `closed` says that a quote or bracket ends the name."""
+
+    word: str
+    closed: bool
+    before: str
+    operator: re.Match[str]
+    value: str
+    quoted: bool
+    after: str
+
+    @property
+    def is_password(self) -> bool:
+        return self.word.startswith(("passw", "passc", "passp", "pwd"))
 
 
 def assignments(text: str, lowered: str, words: Sequence[str] = WORDS) -> Iterator[Hit]:
@@ -85,30 +108,28 @@ def assignments(text: str, lowered: str, words: Sequence[str] = WORDS) -> Iterat
 
 def _assignment_at(text: str, start: int) -> Hit | None:
     name = _NAME.match(text, start)
-    if name is None:
-        return None
-    operator = _OPERATOR.match(text, name.end())
-    if operator is None:
+    operator = _OPERATOR.match(text, name.end()) if name else None
+    if name is None or operator is None:
         return None
     before = text[max(0, start - _BEFORE) : start]
-    if not _operator_fits(operator, name, before) or not _is_name(name["word"], before, operator["sign"]):
+    if not _is_name(name["word"], before, operator["sign"]) or not _operator_fits(operator, name, before):
         return None
-    value = _VALUE.match(text, operator.end())
-    if value is None:
+    match = _VALUE.match(text, operator.end())
+    if match is None:
         return None
-    found, begin, quoted = _value(value)
-    if not _is_secret(name["word"].lower(), found, before, operator, quoted, text[begin + len(found) :][:1]):
-        return None
-    return Hit(begin, begin + len(found), "assignment")
+    value, begin, quoted = _value(match)
+    end = begin + len(value)
+    given = _Given(name["word"].lower(), bool(name["close"]), before, operator, value, quoted, text[end : end + _AFTER])
+    return Hit(begin, end, "assignment") if _is_secret(given) else None
 
 
 def _operator_fits(operator: re.Match[str], name: re.Match[str], before: str) -> bool:
     if operator["comma"]:
-        return bool(name["close"]) and re.search(r"\w\(\s*\\*[\"'][\w.-]*$", before) is not None
+        return bool(name["close"]) and _FIRST_ARGUMENT.search(before) is not None
     if operator["prose"]:
         return name["word"].lower().startswith(("pass", "pwd"))
     if operator["space"]:
-        option = re.search(r"(?:^|\s|[\"'])--?[\w-]*$|(?:^|\n)[ \t]*ENV[ \t]+\w*$", before)
+        option = _OPTION.search(before)
         return option is not None and not name["close"]
     return True
 
@@ -117,7 +138,7 @@ def _is_name(word: str, before: str, sign: str | None) -> bool:
     """Whether `word` after `before` names a secret: `dbPass` and `api_key` do, `bypass` and `sort_key` do not."""
     folded = word.lower()
     if folded == "key":
-        return _QUALIFIERS.search(before) is not None
+        return before.rstrip("_-. ").lower().endswith(_QUALIFIERS)
     if folded in ("pass", "pwd", "auth"):
         prefixed = before[-1:].isalnum()
         camel = prefixed and word[0].isupper() and not before[-1:].isupper()
@@ -136,23 +157,20 @@ def _value(match: re.Match[str]) -> tuple[str, int, bool]:
     return bare, match.start("bare"), False
 
 
-def _is_secret(word: str, value: str, before: str, operator: re.Match[str], quoted: bool, after: str) -> bool:
+def _is_secret(given: _Given) -> bool:
+    value = given.value
     if len(value) < 4 or is_placeholder(value) or "[REDACTED" in value or "://" in value:
         return False
-    if _VERSION.fullmatch(value) or _PATH.fullmatch(value) or (not quoted and _REFERENCE.fullmatch(value)):
+    if _VERSION.fullmatch(value) or _PATH.fullmatch(value) or (not given.quoted and _REFERENCE.fullmatch(value)):
         return False
     if any(c.isspace() for c in value):
-        return quoted and _is_passphrase(word, value)
+        return given.quoted and _is_passphrase(given.word, value)
     if _PLAIN_NUMBER.fullmatch(value):
-        return (
-            word.startswith(("passw", "passc", "passp", "pwd"))
-            and (quoted or operator["sign"] == "=")
-            and len(value) >= 4
-        )
+        return given.is_password and (given.quoted or given.closed or given.operator["sign"] == "=")
     if _LETTERS.fullmatch(value):
-        return _is_word_secret(word, value, before, operator, quoted, after)
-    if word in _STRONG_WORDS:
-        return not (word == "pass" and len(value) < 6)
+        return _is_word_secret(given)
+    if given.word in _STRONG_WORDS:
+        return given.word != "pass" or len(value) >= 6
     return len(value) >= 8 and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
@@ -165,16 +183,18 @@ def _is_passphrase(word: str, value: str) -> bool:
     return any(c.isdigit() for c in value) or not (value[0].isupper() or value[-1] in ".!?…:")
 
 
-def _is_word_secret(word: str, value: str, before: str, operator: re.Match[str], quoted: bool, after: str) -> bool:
+def _is_word_secret(given: _Given) -> bool:
     """Letters alone, like `swordfish`: a secret where it is a literal, not where it may be a variable or a word."""
+    operator, value = given.operator, given.value
+    sign = operator["sign"]
     if _NAMES_A_SECRET.search(value) or operator["comma"] or operator["prose"]:
         return False
-    if word not in _STRONG_WORDS:
-        return len(value) >= 20 and value.count("-") + value.count("_") < 2 and (quoted or operator["sign"] == "=")
-    if quoted:
+    if given.word not in _STRONG_WORDS:
+        return len(value) >= 20 and value.count("-") + value.count("_") < 2 and (given.quoted or sign == "=")
+    if given.quoted:
         return len(value) >= 5
-    if operator["tag"] or operator["space"] or operator["encoded"] or operator["sign"] is None:
+    if sign is None:
         return True
-    tight = operator[0] in ("=", ":=") or (operator["sign"] == ":" and word != "pass")
-    literal = _LINE_START.search(before) or (operator["sign"] != ":" and _QUERY_START.search(before))
-    return bool(tight and literal) and after not in (",", ")", "(", ".", "[")
+    tight = operator[0] in ("=", ":=") or given.is_password or (sign == ":" and given.word != "pass")
+    literal = _LINE_START.search(given.before) or (sign != ":" and _QUERY_START.search(given.before))
+    return bool(tight and literal and _LITERAL_END.match(given.after))

@@ -18,7 +18,7 @@ SHORTEST = 24
 _LONGEST = 200
 """Anything longer without a break is an encoded file, not a token."""
 
-_RUN = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_RUN = re.compile(r"(?:(?<=\\)[nrt])?(?P<token>[A-Za-z0-9+/_-]{24,}={0,2})")
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _DIGIT = re.compile(r"[0-9]")
 _ORDINARY_NAME = re.compile(r"(?:^|/)(?:[a-z]{3,}|[A-Z][a-z]{3,}|[a-z]+[-_][a-z]+[a-z_-]*)(?:/|$)|^ai/|/[a-z]+/[a-z]+/")
@@ -44,9 +44,10 @@ _ENCODED_LINE = re.compile(r"[ \t]*[A-Za-z0-9+/]{60,}={0,2}[ \t]*\r?")
 def random_tokens(text: str) -> Iterator[Hit]:
     """Tokens of at least 24 characters that look generated."""
     for run in _RUN.finditer(text):
-        named = _NOT_BEFORE.search(text, max(0, run.start() - 24), run.start())
-        if is_random(run[0]) and not named and not _is_in_encoded_block(text, run.start(), run.end()):
-            yield Hit(run.start(), run.end(), "entropy")
+        start, end = run.span("token")
+        named = _NOT_BEFORE.search(text, max(0, start - 24), start)
+        if is_random(run["token"]) and not named and not _is_in_encoded_block(text, start, end):
+            yield Hit(start, end, "entropy")
 
 
 def is_random(token: str) -> bool:

@@ -112,7 +112,9 @@ PROVIDERS: tuple[Shape, ...] = (
     ),
     _shape("slack", "xox xapp-", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}"),
     _shape(
-        "slack", "slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9+/_-]{16,})"
+        "slack",
+        "slack.com/",
+        r"slack\.com/(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9+/_-]{16,})",
     ),
     _shape("discord", "api/webhooks/", r"api/webhooks/\d{15,22}/(?P<secret>[A-Za-z0-9_-]{40,})"),
     _shape(
@@ -150,59 +152,57 @@ PROVIDERS: tuple[Shape, ...] = (
     _shape("vault", "hvs. hvb.", r"hv[sb]\.[A-Za-z0-9_-]{20,}"),
     _shape("doppler", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}"),
     _shape("azure", "sig=", r"sig=(?<![A-Za-z0-9]sig=)(?P<secret>[A-Za-z0-9%+/_-]{30,}={0,2})"),
-    _shape("azure", "Key= key=", r"(?:[Aa]ccount|SharedAccess)[Kk]ey=(?P<secret>[A-Za-z0-9+/]{20,}={0,2})"),
-    _shape("telegram", ":A", r"(?<!\d)\d{8,10}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])"),
+    _shape(
+        "azure",
+        "Key= key=",
+        r"[Kk]ey=(?:(?<=[Aa]ccount.{4})|(?<=SharedAccess.{4}))(?P<secret>[A-Za-z0-9+/]{20,}={0,2})",
+    ),
+    _shape("telegram", ":A", r":(?<=\d{8}:)(?P<secret>A[A-Za-z0-9_-]{34})(?![A-Za-z0-9_-])"),
     _shape("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,}\.(?:[A-Za-z0-9_-]*\.){0,3}[A-Za-z0-9_-]{10,}\.?[A-Za-z0-9_-]*"),
 )
-"""Tokens that hold at least sixteen letters, digits, `+`, `/`, `_` or `-` in a row; the anchor is at most twelve
-characters before those."""
-
-ADDRESSES: tuple[Shape, ...] = (
-    _shape("url", "://", r"://[^\s/:@\"'<>`\\?#]{0,128}:(?P<secret>[^\s/\"'<>`?#]{1,512})@(?=[\w\[.-])", _real),
-    _shape("url", "://", r"://(?P<secret>[A-Za-z0-9_-]{20,})@(?=[\w\[.-])", _mixed),
-    _shape(
-        "url",
-        "postgres mysql: mariadb mongodb redis amqp mssql sqlserver oracle clickhouse snowflake",
-        r"(?i)(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|snowflake)"
-        r"(?:\+[a-z0-9]+)?://[^\s:@/\"'<>`]{0,128}:(?!\d{1,5}/)(?P<secret>[^\s\"'<>`,;]{1,256})@(?=[\w\[.-])",
-        _real,
-    ),
-)
-"""Credentials in addresses; all hold `://` and `@`. A match begins at its anchor, looked for in lower case.
-In the address of a database the password may hold a raw slash."""
+"""Tokens that begin at an anchor and hold at least sixteen letters, digits, `+`, `/`, `_` or `-` in a row, at most
+twelve characters after the anchor's beginning."""
 
 HEADERS: tuple[Shape, ...] = (
     _shape(
         "authorization",
         "authorization",
-        r"(?i)authorization\\*[\"']?\]?[ \t]*[:=,][ \t]*[bf]?\\*[\"'`]?"
-        r"(?:(?:bearer|basic|token|digest|apikey|bot|negotiate)[ \t]+)(?P<secret>[A-Za-z0-9._~+/=:%-]{6,})",
+        r"(?i)authorization\\*[\"']?\]?[ \t]*(?P<comma>,)?(?:(?<=,)|[:=])[ \t]*[bf]?\\*[\"'`]?"
+        r"(?:(?:bearer|basic|token|digest|apikey|bot|negotiate)[ \t]+(?=\S{6})|(?(comma)(?!)|(?=\S{12})))"
+        r"(?P<secret>[A-Za-z0-9._~+/=:%-]{6,})",
         _real,
     ),
-    _shape(
-        "authorization",
-        "authorization",
-        r"(?i)authorization\\*[\"']?\]?[ \t]*[:=,][ \t]*\\*[\"'`]?(?P<secret>[A-Za-z0-9._~+/=:%-]{12,})",
-        _credential,
-    ),
     _shape("login", "sshpass", r"(?i)sshpass\s+-p\s*[\"']?(?P<secret>[^\s\"']{3,})", _real),
-    _shape("login", "login", r"(?i)login(?<![a-z]login)\s+\S{1,128}\s+password\s+(?P<secret>\S{3,})", _real),
+    _shape(
+        "login",
+        "login",
+        r"(?i)login(?:(?<![a-z]login)|(?<=\\[nrt]login))\s+\S{1,128}\s+password\s+(?P<secret>[^\s\"'`\\]{3,})",
+        _real,
+    ),
 )
 """Credentials whose anchor holds one of the words of `secret_assignments`. A match begins at its anchor."""
 
 SCHEMES: tuple[Shape, ...] = (
     _shape(
-        "bearer", "bearer", r"(?i)bearer(?<![a-z]bearer)(?:[ \t]+|%20)(?P<secret>[A-Za-z0-9._~+/=-]{8,})", _credential
+        "bearer",
+        "bearer",
+        r"(?i)bearer(?:(?<![a-z]bearer)|(?<=\\[nrt]bearer))(?:[ \t]+|%20)(?P<secret>[A-Za-z0-9._~+/=-]{8,})",
+        _credential,
     ),
-    _shape("basic", "basic", r"(?i)basic(?<![a-z]basic)(?:[ \t]+|%20)(?P<secret>[A-Za-z0-9+/_-]{6,}={0,2})", _is_login),
+    _shape(
+        "basic",
+        "basic",
+        r"(?i)basic(?:(?<![a-z]basic)|(?<=\\[nrt]basic))(?:[ \t]+|%20)(?P<secret>[A-Za-z0-9+/_-]{6,}={0,2})",
+        _is_login,
+    ),
 )
 """What follows a scheme of HTTP authorization. A match begins at its anchor, looked for in lower case."""
 
 COMMANDS: tuple[Shape, ...] = (
     _shape(
         "login",
-        "curl wget",
-        r"(?i)(?:curl|wget)\b[^\n|;&]{0,600}?[\s\"'](?:-u|--user|-U|--proxy-user)(?:\s+|=)?\\*[\"']?"
+        "curl",
+        r"(?i)curl\b(?:[^\n|;&]|\\\r?\n){0,600}?[\s\"'](?:-u|--user|-U|--proxy-user)(?:\s+|=)?\\*[\"']?"
         r"[^\s:\"'\\]{1,128}:(?P<secret>[^\s\"'\\]{1,256})",
         _real,
     ),
@@ -212,13 +212,43 @@ COMMANDS: tuple[Shape, ...] = (
 ENTRA = Shape("azure", ("Q~",), re.compile(r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"))
 """A client secret of Microsoft Entra; `~` and `.` may break its runs of token characters."""
 
+_AUTHORITY = re.compile(r"://[^\s\"'<>`\\]{1,640}@")
+_PASSWORD = re.compile(r"://[^\s/:@\"'<>`\\?#]{0,128}:(?P<secret>[^\s/\"'<>`?#]{1,512})@(?=[\w\[.-])")
+_USER_TOKEN = re.compile(r"://(?P<secret>[A-Za-z0-9_-]{20,})@(?=[\w\[.-])")
+_RAW_PASSWORD = re.compile(r"://[^\s:@/\"'<>`]{0,128}:(?!\d{1,5}/)(?P<secret>[^\s\"'<>`,;]{1,256})@(?=[\w\[.-])")
+_DATABASE = re.compile(
+    r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|snowflake)"
+    r"(?:\+[a-z0-9]+)?$",
+    re.IGNORECASE,
+)
+
+
+def address_credentials(text: str) -> Iterator[Hit]:
+    """Passwords and tokens before the `@` of an address. A database's password may hold a raw slash."""
+    start = text.find("://")
+    while start >= 0:
+        if _AUTHORITY.match(text, start):
+            yield from _credentials_at(text, start)
+        start = text.find("://", start + 3)
+
+
+def _credentials_at(text: str, start: int) -> Iterator[Hit]:
+    raw = _DATABASE.search(text, max(0, start - 32), start) is not None
+    password = (_RAW_PASSWORD if raw else _PASSWORD).match(text, start)
+    token = _USER_TOKEN.match(text, start)
+    if password is not None and not is_placeholder(password["secret"]):
+        yield Hit(*password.span("secret"), "url")
+    if token is not None and _mixed(token["secret"]):
+        yield Hit(*token.span("secret"), "url")
+
+
 _KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _BREAK = r"(?:\s|\\+[nrt]|[\"'`,+>|#*])"
 _BODY_LINE = rf"{_BREAK}{{1,40}}(?:[A-Z][A-Za-z-]+: [^\n\\]{{1,120}}|[A-Za-z0-9+/=]{{16,}})"
-_LAST_LINE = rf"{_BREAK}{{1,40}}[A-Za-z0-9+/]+={{0,2}}(?=\s*(?:$|\n|\\n|[\"'`]))"
+_LAST_LINE = rf"{_BREAK}{{1,40}}(?=[A-Za-z0-9+/=]*[0-9+/=])[A-Za-z0-9+/]+={{0,2}}(?=\s*(?:$|\n|\\n|[\"'`]))"
 _BODY = re.compile(rf"(?:{_BODY_LINE})*(?:{_LAST_LINE})?")
-_LINE_BEFORE = re.compile(rf"(?:[A-Za-z0-9+/]{{16,}}={{0,2}}|[A-Za-z0-9+/]+={{0,2}}){_BREAK}{{1,40}}$")
+_LINE_BEFORE = re.compile(rf"(?:(?<=\\)[nrt])?(?P<line>[A-Za-z0-9+/]+={{0,2}}){_BREAK}{{1,40}}$")
 _LONGEST_BLOCK = 32_768
 
 
@@ -252,6 +282,6 @@ def _beginning_of_body(text: str, end: int) -> int:
     while True:
         window = text[max(0, start - 200) : start]
         line = _LINE_BEFORE.search(window)
-        if line is None or (start != end and line.end() - line.start() < 16):
+        if line is None or (start != end and len(line["line"]) < 16):
             return start
-        start -= len(window) - line.start()
+        start -= len(window) - line.start("line")
