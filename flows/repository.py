@@ -57,5 +57,4 @@ def ingest(workspace: Workspace, engine_name: str | None = None, *, dry_run: boo
     if dry_run:
         return report_on(workspace, done, dry_run=True)
     report = index(sealed(workspace), sealed(done))
-    archive(sealed(workspace), report.run)
-    return report
+    return report.with_archived(archive(sealed(workspace), report.run))

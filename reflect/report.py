@@ -70,6 +70,11 @@ class RunReport(Value):
     started_at: datetime | None = None
     finished_at: datetime | None = None
 
+    def with_archived(self, moves: Iterable[tuple[str, str]]) -> RunReport:
+        """The same with the pages that were moved (from, to) after the rest had landed."""
+        archived = (PageChange(path=path, action="archive", reason=f"moved to {to}") for path, to in moves)
+        return self.model_copy(update={"pages": (*self.pages, *archived)})
+
     @property
     def collected(self) -> dict[str, int]:
         kinds = Counter(f"{item.kind}s" for item in self.evidence)

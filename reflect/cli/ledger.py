@@ -27,11 +27,12 @@ def rebuild(repo: Repository = HERE, as_json: AsJson = False) -> int:
     """Restore a lost ledger from what the wiki's pages cite; what they do not cite is read again by the next run."""
     workspace = Workspace.open(repo)
     log = workspace.log_text()
+    inventory = take_inventory(workspace.git, workspace.default)
     wiki = WikiSources(
         project=workspace.project.project_id,
         pages=workspace.wiki.read().pages,
         landed_runs=sorted(landed_runs(log), key=log.index),
-        known=take_inventory(workspace.git, workspace.default).contents,
+        known={str(name): content for name, content in inventory.contents.items()},
     )
     aside = set_aside(workspace.settings.ledger)
     if aside is not None:

@@ -20,7 +20,6 @@ from reflect.ledger.recording import add_run, forget_run, lock_project
 from reflect.ledger.tables import evidence, runs
 from reflect.model import (
     Accounted,
-    EvidenceId,
     EvidenceKind,
     Outcome,
     PageSummary,
@@ -48,7 +47,7 @@ class WikiSources:
     project: ProjectId
     pages: Sequence[PageSummary]
     landed_runs: Sequence[str]
-    known: Mapping[EvidenceId, str]
+    known: Mapping[str, str]
     turn_keys: Mapping[str, Iterable[bytes]] = field(default_factory=dict)
     reflexions: Sequence[Reflexion] = ()
 
