@@ -21,7 +21,9 @@ _RESULTS_FIRST = re.compile(
 )
 """A line whose message holds a list of blocks, with nothing but plain values before it."""
 
-_CALL = re.compile(rb'"tool_use_id"\s*:\s*"([^"\\]*)"')
+_CALL = b'"tool_use_id"'
+_NAME = re.compile(rb'\s*:\s*"([^"\\]*)"')
+_ERROR = b'"is_error"'
 _IS_AN_ERROR = re.compile(rb"\s*:\s*true")
 
 
@@ -47,14 +49,25 @@ class Silence:
             end = len(line)
         if line.find(b'"text"', begin, end) >= 0 or _has_error(line, begin, end):
             return False
-        calls = _CALL.findall(line, begin, end)
-        return bool(calls) and all(self._record.called(call.decode("utf-8", "replace")) for call in calls)
+        return self._answers_known_calls(line, begin, end)
+
+    def _answers_known_calls(self, line: bytes, begin: int, end: int) -> bool:
+        """Results may precede their call; what such a one says is known only when the call has been read."""
+        found = False
+        at = line.find(_CALL, begin, end)
+        while at >= 0:
+            call = _NAME.match(line, at + len(_CALL))
+            if call is None or self._record.called(call[1].decode("utf-8", "replace")) is None:
+                return False
+            found = True
+            at = line.find(_CALL, at + len(_CALL), end)
+        return found
 
 
 def _has_error(line: bytes, begin: int, end: int) -> bool:
-    at = line.find(b'"is_error"', begin, end)
+    at = line.find(_ERROR, begin, end)
     while at >= 0:
-        if _IS_AN_ERROR.match(line, at + len(b'"is_error"')):
+        if _IS_AN_ERROR.match(line, at + len(_ERROR)):
             return True
-        at = line.find(b'"is_error"', at + 1, end)
+        at = line.find(_ERROR, at + len(_ERROR), end)
     return False

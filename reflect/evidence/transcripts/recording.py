@@ -204,7 +204,7 @@ class Recorder:
         if reason is not None and early is not None:
             self.tainted(f"{reason} at line {position + 1}", since=early[1])
         elif reason is not None:
-            self._running[identity] = (call, position)
+            self._running[identity or f"#{len(self._running)}"] = (call, position)
         return call
 
     def called(self, identity: str) -> Call | None:
@@ -238,15 +238,18 @@ class Recorder:
         self._awaited.discard(identity)
         self._running.pop(identity, None)
 
-    def settle(self) -> None:
-        """Count every call that has not come back as one that ran: the conversation went on without a refusal."""
+    def settle(self, since: int | None = None) -> None:
+        """Count every call that has not come back as one that ran: the conversation went on without a refusal.
+
+        `since`: the turn from which on the results had been read.
+        """
         for call, position in self._running.values():
-            self._arm(call, position)
+            self._arm(call, position, since)
         self._running.clear()
 
-    def _arm(self, call: Call, position: int) -> None:
+    def _arm(self, call: Call, position: int, since: int | None = None) -> None:
         if call.danger is not None:
-            self.tainted(f"{call.danger} at line {position + 1}")
+            self.tainted(f"{call.danger} at line {position + 1}", since=since)
 
     def arrived(self, what: str, spot: Spot) -> None:
         """Third-party content came in by itself, not by a call."""
