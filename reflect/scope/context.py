@@ -88,11 +88,17 @@ class KnownSources:
         """Whether `source` exists; a commit may be shortened to as few digits as git itself allows."""
         if source.kind is SourceKind.CHECKPOINT:
             return source.id in self.checkpoints
-        prefix = source.id.lower()
-        if len(prefix) < _SHORTEST_SHA:
-            return False
-        at = bisect_left(self.commits, prefix)
-        return at < len(self.commits) and self.commits[at].startswith(prefix)
+        return len(source.id) >= _SHORTEST_SHA and self._first_commit_from(source.id).startswith(source.id.lower())
+
+    def hold_evidence(self, evidence_id: str) -> bool:
+        """Whether a session's checkpoint or a whole commit id exists."""
+        if evidence_kind(evidence_id) is EvidenceKind.SESSION:
+            return evidence_id.split("/")[0] in self.checkpoints
+        return self._first_commit_from(evidence_id) == evidence_id
+
+    def _first_commit_from(self, digits: str) -> str:
+        at = bisect_left(self.commits, digits.lower())
+        return self.commits[at] if at < len(self.commits) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +156,7 @@ class ScopeContext:
         """
         if (known := self.episodes.get(evidence_id)) is not None:
             return known
-        if not self.sources.hold(Source.of(evidence_id)):
+        if not self.sources.hold_evidence(evidence_id):
             return None
         if evidence_id != finding.evidence_id:
             return EpisodeScope(id=evidence_id, kind=evidence_kind(evidence_id))

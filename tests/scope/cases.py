@@ -181,13 +181,13 @@ def commit(number: int = 1, **changes: Any) -> Commit:
     return replace(made, **changes)
 
 
-def finding(evidence: Session | Commit, quote: str = "Retries stop after three attempts", **changes: Any) -> Finding:
+def finding(said_in: Session | Commit, quote: str = "Retries stop after three attempts", **changes: Any) -> Finding:
     made = Finding(
         quote=quote,
         headline=quote,
         category="decisions",
         kind=ReflectionKind.CORRECTIVE,
-        evidence_id=evidence.id,
+        evidence_id=said_in.id,
         position=3,
         speaker=Speaker.PERSON,
         said_at=NOON,
