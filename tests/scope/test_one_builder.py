@@ -1,0 +1,90 @@
+"""Scope keys are made in one place. A second place would be a second policy, and would be wrong first."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import reflect
+
+PACKAGE = Path(reflect.__file__).parent
+KEYS = {"scope_source", "scope_confidence", "workspace_root"}
+
+MAKERS = {
+    "scope/binding.py": "asks the builder for a write; fills the proposed scope of a question, which nothing stores",
+    "scope/page_keys.py": "asks the builder again, with the root made relative",
+    "scope/approval.py": "asks the builder in an operator's name",
+    "scope/stored.py": "reads stored keys",
+    "scope/resolve.py": "fills the proposed scope of a question about a global page, which nothing stores",
+}
+"""Every file that gives a value to a scope key, and why it may. Only the builder turns them into keys."""
+
+
+def keys_made_in(tree: ast.AST) -> set[str]:
+    """Scope keys given as a keyword, as a key of a dict display, or assigned by subscript."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            found |= {keyword.arg for keyword in node.keywords if keyword.arg in KEYS and keyword.arg is not None}
+        elif isinstance(node, ast.Dict):
+            found |= {str(key.value) for key in node.keys if isinstance(key, ast.Constant) and key.value in KEYS}
+        elif isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {
+                str(target.slice.value)
+                for target in targets
+                if isinstance(target, ast.Subscript)
+                and isinstance(target.slice, ast.Constant)
+                and target.slice.value in KEYS
+            }
+    return found
+
+
+def constructors_of(tree: ast.AST, name: str) -> int:
+    return sum(isinstance(node, ast.Call) and _called(node.func) == name for node in ast.walk(tree))
+
+
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def sources() -> dict[str, ast.AST]:
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def test_single_builder_single_writer_ast_sweep() -> None:
+    """R1 and R2: an unknown place fails, and so does an entry here that no longer applies."""
+    makers = {name for name, tree in sources().items() if keys_made_in(tree)}
+    assert makers == set(MAKERS)
+
+
+def test_only_the_builder_makes_scope_keys() -> None:
+    """And each later form of them is made in one place as well."""
+    places = {
+        "ScopeKeys": "scope/metadata.py",
+        "Binding": "scope/binding.py",
+        "PageKeys": "scope/page_keys.py",
+        "Reflexion": "scope/resolve.py",
+        "ReviewItem": "scope/resolve.py",
+        "BoundAction": "scope/resolve.py",
+    }
+    for made, place in places.items():
+        assert {name for name, tree in sources().items() if constructors_of(tree, made)} == {place}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "page(scope_source='operator')",
+        "x = {'scope_confidence': 1.0}",
+        "data['workspace_root'] = '/'",
+        "dict(scope_source='operator')",
+    ],
+)
+def test_the_sweep_sees_every_way_to_make_a_key(code: str) -> None:
+    assert keys_made_in(ast.parse(code))
