@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 72
+LONGEST = 80
 
 _CONVENTIONAL = re.compile(r"^(?:[a-z]{2,12}(?:\([^)]{0,40}\))?!?|release|revert): +", re.IGNORECASE)
 _PULL_REQUEST = re.compile(r"\s*\((?:#|gh-)\d+\)\s*$", re.IGNORECASE)
+_VERSION = re.compile(r"^v?\d+(?:\.\d+)+\s*[-—–:]+\s*(?=\S)")
 _LEAD_IN = re.compile(
     r"^(?:(?:no|nope|yes|yeah|ok(?:ay)?|so|also|and|but|well|actually|please|right|now|then|hm+|oh|btw|by the way"
     r"|basically|i think(?: that)?|i guess|i believe|i mean|rest|one thing|just one thing)\b[,.:;!\s-]*)+",
@@ -28,7 +29,7 @@ def bare_subject(subject: str) -> str:
 
 def of_subject(subject: str) -> str:
     """A commit's subject as a title."""
-    return shortened(bare_subject(subject))
+    return shortened(_VERSION.sub("", bare_subject(subject)))
 
 
 def of_sentence(sentence: str) -> str:

@@ -12,6 +12,12 @@ from reflect.triage.words import STOP_WORDS, straight
 _REDACTED = "REDACTED"
 """Begins what the redactor puts in place of a secret, here and in the tools that stored the session."""
 
+_ASSUMED_ROLES: dict[str, Role] = {
+    "gotchas": "problem",
+    "pitfalls": "problem",
+    "preferences": "rule",
+    "open-work": "open",
+}
 _SHORTEST = 12
 _LONGEST = 600
 _FEWEST_TOPICAL_WORDS = 2
@@ -80,6 +86,10 @@ class Listener:
         """Whether something was taken out of `sentence`, so that it says no longer what it said."""
         return _REDACTED in sentence
 
+    def says_what_was_done(self, sentence: str) -> bool:
+        """Whether `sentence` opens with a verb of doing, as change notes do: it tells what, not why."""
+        return self.weights.change_note.match(straight(sentence).lower()) is not None
+
     def takes_back(self, text: str) -> bool:
         """Whether a person's turn calls their one before it a joke or a slip."""
         return self.weights.taken_back.match(straight(text).lower().strip()) is not None
@@ -92,6 +102,8 @@ class Listener:
     def says_finished(self, sentence: str) -> bool:
         """Whether `sentence` says that something was completed."""
         lowered = straight(sentence).lower()
+        if _topical_words(lowered) < _FEWEST_TOPICAL_WORDS:
+            return False
         return any(rule.pattern.search(lowered) for rule in self.weights.completions)
 
     def _cues(self, sentence: str, lowered: str, voice: Voice, situation: str) -> list[Cue]:
@@ -104,18 +116,22 @@ class Listener:
         ]
 
     def _strongest(self, cues: Sequence[Cue], voice: Voice, assume: str | None) -> tuple[str, Role, float]:
-        """The kind with the most to say for it, its role on a page, and how strongly."""
+        """The kind with the most to say for it, its role on a page, and how strongly.
+
+        A reason supports whatever it is given for; it settles the kind only where nothing else is said.
+        """
         trust = self.weights.voices[voice]
-        by_kind: dict[str, list[Cue]] = {}
-        for cue in cues:
-            by_kind.setdefault(cue.kind, []).append(cue)
-        best: tuple[str, Role, float] = (assume or "decisions", "decision", 0.0)
-        for kind, same in by_kind.items():
-            same.sort(key=lambda cue: -cue.weight)
-            rest = [cue.weight for cue in same[1:]] + [0.5 * cue.weight for cue in cues if cue.kind != kind]
-            strength = (same[0].weight + self.weights.second_cue * sum(rest)) * trust.get(kind, 1.0)
+        best: tuple[str, Role, float] = ("decisions", "decision", 0.0)
+        if assume is not None:
+            best = (assume, _ASSUMED_ROLES.get(assume, "decision"), self.weights.assumed * trust.get(assume, 1.0))
+        claims = [cue for cue in cues if cue.role != "reason"]
+        for kind in dict.fromkeys(cue.kind for cue in claims or cues):
+            own = sorted((cue for cue in claims or cues if cue.kind == kind), key=lambda cue: -cue.weight)
+            beside = [cue for cue in cues if cue is not own[0]]
+            more = sum(cue.weight * (1.0 if cue in own or cue.role == "reason" else 0.5) for cue in beside)
+            strength = (own[0].weight + self.weights.second_cue * more) * trust.get(kind, 1.0)
             if strength > best[2]:
-                best = (kind, same[0].role, strength)
+                best = (kind, own[0].role, strength)
         return best
 
 

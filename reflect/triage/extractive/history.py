@@ -107,16 +107,24 @@ def _of_item(listener: Listener, commit: Commit, item: _Item, here: set[CommitSh
 
 def _of_line(listener: Listener, commit: Commit, item: _Item, line: Paragraph) -> Iterator[_Heard]:
     situation = _situation(commit, item, line)
-    assume = "pitfalls" if situation == "revert" else None
     whole = list(sentences(_REVERT_BOILERPLATE.sub("", line.text)))
     for number, text in enumerate(whole):
         if text.endswith(":"):
             continue
-        lesson = listener.hear(text, "commit", situation, assume=assume)
+        lesson = listener.hear(text, "commit", situation, assume=_assumed(listener, situation, text, number))
         if lesson is not None:
             near = whole[max(0, number - 1) : number] + whole[number + 1 : number + 3]
             beside = tuple(other for other in near if listener.may_stand_beside(other, "commit"))
             yield _Heard(lesson, line, beside[:_MOST_AROUND])
+
+
+def _assumed(listener: Listener, situation: str, text: str, number: int) -> str | None:
+    """What a sentence is where no cue says it: below a revert what went wrong, first below a fix what was broken."""
+    if situation == "revert":
+        return "pitfalls"
+    if situation == "fix" and number == 0 and not listener.says_what_was_done(text):
+        return "gotchas"
+    return None
 
 
 def _of_subject(listener: Listener, item: _Item) -> _Heard | None:

@@ -22,6 +22,9 @@ _NAME = re.compile(
 _NOT_NAMES = frozenset(
     {"e.g", "i.e", "a.k.a", "and/or", "either/or", "he/she", "yes/no", "on/off", "github", "i/o", "w/o"}
 )
+_ALTERNATIVES = re.compile(r"[A-Za-z]+/[A-Za-z]+|(?:[A-Z][a-z]+/)+[A-Z][a-z]+")
+"""`read/write`, `Read/Glob/Grep`: words set side by side, not a path."""
+
 _SPELLED = frozenset(
     {"GitHub", "GitLab", "JavaScript", "TypeScript", "PostgreSQL", "YouTube", "OpenAI", "MacOS", "iOS"}
 )
@@ -32,6 +35,8 @@ def names_in(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for match in _NAME.finditer(text):
         name = match.group(match.lastgroup or 0).strip().rstrip(".,;:")
+        if match.lastgroup == "path" and _ALTERNATIVES.fullmatch(name):
+            continue
         if len(name) > 1 and name.casefold() not in _NOT_NAMES and name not in _SPELLED and not name.startswith("http"):
             found[name] = None
     return tuple(found)

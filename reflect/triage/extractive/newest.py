@@ -77,7 +77,7 @@ def superseded(findings: Sequence[Finding]) -> frozenset[str]:
 
 def _takes_away(new: _Claim, old: _Claim) -> bool:
     """Whether what the newer statement does away with is what the older one is about."""
-    return bool(new.gone) and len(new.gone) >= 2 and new.gone <= old.terms and not old.gone & new.gone
+    return len(new.gone) >= 2 and new.gone <= old.terms and not old.negated and not old.gone & new.gone
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:

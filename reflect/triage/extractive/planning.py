@@ -16,13 +16,14 @@ from reflect.triage.extractive.known import already_on
 from reflect.triage.extractive.places import Places
 from reflect.triage.extractive.sessions import COMPLETED
 from reflect.triage.extractive.tags import tags_of
-from reflect.triage.extractive.topics import Topic, topics_of
+from reflect.triage.extractive.topics import Topic, title_of, topics_of
 from reflect.triage.extractive.weights import Weights
 from reflect.triage.routing import Hit, PageIndex
 from reflect.triage.words import folded
 
 _LIVE = frozenset({"active", "open"})
 _SHARED_WORDS = 2
+_MOST_MORE = 3
 
 
 @dataclass
@@ -172,7 +173,8 @@ def _plan_topics(
 
 
 def _strength(weights: Weights, topic: Topic) -> float:
-    return topic.lead.score + (weights.independent if len(topic.sources) > 1 else 0.0)
+    more = min(_MOST_MORE, sum(1 for finding in topic.findings[1:] if finding.score >= weights.floor))
+    return topic.lead.score + weights.each_more * more + (weights.independent if len(topic.sources) > 1 else 0.0)
 
 
 def _home(draft: _Draft, topic: Topic) -> PageSummary | None:
@@ -185,7 +187,7 @@ def _home(draft: _Draft, topic: Topic) -> PageSummary | None:
         for page in draft.index.pages:
             if undone & {source.id for source in page.sources}:
                 return page
-    twin = slugify(lead.headline)
+    twin = slugify(title_of(topic.findings))
     for page in draft.index.pages:
         if page.slug == twin:
             return page
@@ -238,12 +240,12 @@ def _why(topic: Topic) -> str:
 
 
 def _create(draft: _Draft, category: str, findings: Sequence[Finding], reason: str) -> Action:
-    lead = findings[0]
+    lead, title = findings[0], title_of(findings)
     return Action(
         operation=Operation.CREATE,
         category=category,
-        slug=draft.places.new(category, lead.headline, lead.id),
-        title=lead.headline,
+        slug=draft.places.new(category, title, lead.id),
+        title=title,
         reason=reason,
         findings=tuple(findings),
         tags=tags_of(findings),

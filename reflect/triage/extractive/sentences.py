@@ -23,6 +23,7 @@ _NOT_PROSE = re.compile(
         |diff\ --git|index\ [0-9a-f]{7}|Traceback|\^+\s*$|\s+at\ \S+\ ?\(|File\ "
         |\[?\d{4}-\d\d-\d\d[T\ ]\d|\[?\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\]
         |(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b|E\ {2,}|error(?:\[E\d+\])?:\ |npm\ (?:ERR|error|warn)
+        |(?:\w+\.)*\w*(?:Error|Exception|Warning):\ |Caused\ by:
         |(?:FAILED|PASSED|(?:not\ )?ok\ \d)\b|[\w./-]+:\d+:\d+|https?://\S+\s*$|[\w.-]+@[\w.-]+\s*$
         |[+-](?:\ {2,}|\t|\w+\(|import\ |def\ |class\ |const\ |let\ |return\b)
         |[{}\[\]();]+\s*$|"[^"]*"\s*:
@@ -34,7 +35,7 @@ _PASTE_BEGINS = re.compile(
         (?:\*\*|\[|\()?(?:P[0-3]|high|medium|low|critical|major|minor|nit|blocker|severity|suggestion|finding)\b
             (?:\*\*|\]|\))?\s*[:\])(-]
         |\#{1,4}\ |\d+\ (?:comments?|findings?|issues?)\b|LGTM|Reviewed[- ]by|Review\ comment|Code\ review
-        |Verdict:|Summary:|---\s*$|From:\ |Subject:\ |On\ .{6,60}\ wrote:|(?:created|updated|sources|status):\s
+        |Verdict:|Summary:|Traceback|\[?\d{4}-\d\d-\d\d[T\ ]\d|diff\ --git|---\s*$|From:\ |Subject:\ |On\ .{6,60}\ wrote:|(?:created|updated|sources|status):\s
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -109,7 +110,7 @@ def sentences(text: str) -> Iterator[str]:
         if _ABBREVIATION.search(text[max(start, end.start() - 8) : end.start() + 1]):
             continue
         rest = text[end.end() :].lstrip()
-        if rest and end.group()[0] == "." and not _begins(rest):
+        if rest and not _ends_here(text[start : end.start()], end.group(), rest):
             continue
         if sentence := _SPACE.sub(" ", text[start : end.end()]).strip():
             yield sentence
@@ -122,8 +123,13 @@ def _continues(before: str, line: str) -> bool:
     return len(before) >= 50 and before[-1] not in ".:!?;" and line[0].islower()
 
 
-def _begins(rest: str) -> bool:
-    """Whether a sentence may begin with `rest`: people who chat begin in lower case too, names in code do not."""
+def _ends_here(before: str, mark: str, rest: str) -> bool:
+    """Whether a sentence ends at `mark`: people who chat begin the next one in lower case too.
+
+    Not after a space (a dot somebody put on its own), and not at an ellipsis that the sentence goes on from.
+    """
+    if before[-1:].isspace() or (mark.startswith("..") and rest[0].islower()):
+        return False
     return rest[0].isalnum() or rest[0] in "\"'`“‘(*[_@#/<-—–"
 
 

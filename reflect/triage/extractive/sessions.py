@@ -34,6 +34,7 @@ _SITUATIONS = {
     Channel.COMMAND: "command",
 }
 _STEPPED_IN = frozenset({"denial", "plan-rejected", "steer", "interruption"})
+_REFUSALS = frozenset({"denial", "plan-rejected", "steer"})
 _CORRECTIVE = frozenset({"denial", "plan-rejected", "steer", "interruption", "follow-up", "queued"})
 _STANDING = frozenset({"preferences", "patterns"})
 
@@ -122,7 +123,8 @@ def _of_turn(listener: Listener, session: Session, mode: EvidenceMode, said: _Sa
 
 
 def _hear(listener: Listener, text: str, said: _Said) -> Heard | None:
-    return listener.hear(text, said.voice, said.situation)
+    assume = "preferences" if said.situation in _REFUSALS else None
+    return listener.hear(text, said.voice, said.situation, assume=assume)
 
 
 def _spoils_all(listener: Listener, text: str) -> bool:

@@ -130,3 +130,12 @@ def _likeness(one: Counter[str], other: Counter[str], rarity: dict[str, float]) 
 
 def _size(words: Counter[str], rarity: dict[str, float]) -> float:
     return sum(rarity.get(word, 0.0) ** 2 for word in words)
+
+
+def title_of(findings: Sequence[Finding]) -> str:
+    """The headline of the leading statement, or of a commit among the others: a subject is written to be a title."""
+    lead = findings[0]
+    if evidence_kind(lead.evidence_id) is EvidenceKind.COMMIT:
+        return lead.headline
+    subjects = [each.headline for each in findings[1:] if evidence_kind(each.evidence_id) is EvidenceKind.COMMIT]
+    return subjects[0] if subjects else lead.headline

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from reflect.errors import ConfigurationError
 
 Voice = Literal["person", "answer", "commit", "assistant", "summary"]
-Role = Literal["decision", "reason", "problem", "rule", "open", "structure"]
+Role = Literal["decision", "reason", "problem", "rule", "open", "structure", "behaviour"]
 
 _BETWEEN_WORDS = {ord(mark): " " for mark in '!"#$%&()*+,./:;<=>?@[\\]^`{|}~\t\n\r'} | {ord("—"): " ", ord("–"): " "}
 
@@ -73,7 +73,9 @@ class Weights(BaseModel):
     update: float
     review: float
     independent: float
+    each_more: float
     second_cue: float
+    assumed: float
     identifier: float
     identifiers_at_most: float
     review_per_evidence: int = Field(ge=0)
@@ -90,6 +92,7 @@ class Weights(BaseModel):
     penalties: tuple[Penalty, ...]
     completions: tuple[_Listed, ...]
     taken_back: re.Pattern[str]
+    change_note: re.Pattern[str]
     process_question: re.Pattern[str]
     empty_answer: re.Pattern[str]
 
