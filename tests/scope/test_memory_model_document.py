@@ -1,0 +1,41 @@
+"""The operator's document names everything an operator can meet."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from reflect.model import EvidenceMode, Origin, ReflectionKind
+from reflect.scope.page_keys import PageKeys
+from reflect.scope.provenance import PASS_DOMAINS, RUN_DOMAINS
+from reflect.scope.vocabulary import WRITTEN_SOURCES, Decision, MemoryType, Reason, Scope
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "memory-model.md").read_text(encoding="utf-8")
+
+NOT_FOR_OPERATORS = {Scope.TASK, *Decision}
+
+
+@pytest.mark.parametrize("words", [Reason, MemoryType, ReflectionKind, Origin, EvidenceMode, Scope])
+def test_every_word_is_explained(words: type[StrEnum]) -> None:
+    missing = [word for word in words if word not in NOT_FOR_OPERATORS and f"`{word}`" not in DOCUMENT]
+    assert missing == []
+
+
+def test_every_key_of_a_page_is_explained_in_its_order() -> None:
+    at = [DOCUMENT.find(f"| `{name}` |") for name in PageKeys.__dataclass_fields__]
+    assert -1 not in at
+    assert at == sorted(at)
+
+
+def test_every_reason_stands_in_the_order_in_which_it_is_looked_for() -> None:
+    table = DOCUMENT[DOCUMENT.index("### The order of the checks") : DOCUMENT.index("A separate scope reasoner")]
+    at = [table.find(f"`{reason}`") for reason in Reason if not reason.endswith("_origin")]
+    assert -1 not in at
+    assert at == sorted(at)
+
+
+def test_sources_and_domains_are_explained() -> None:
+    for word in (*WRITTEN_SOURCES, *RUN_DOMAINS, *PASS_DOMAINS):
+        assert f"`{word}`" in DOCUMENT
