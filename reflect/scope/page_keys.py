@@ -35,8 +35,9 @@ class PageKeys:
     proposal_id: str
 
     def as_frontmatter(self) -> dict[str, Any]:
-        """The keys in the order in which a page lists them, as plain strings, numbers and booleans."""
-        return {name: str(value) if isinstance(value, str) else value for name, value in asdict(self).items()}
+        """The keys that have a value, in the order of a page, as plain strings, numbers and booleans."""
+        stated = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: str(value) if isinstance(value, str) else value for name, value in stated.items()}
 
 
 def page_keys(

@@ -63,13 +63,15 @@ class Registry:
 
     `worktrees` maps the top of each linked git worktree to the top of its repository's main work tree, as git's common
     directory says; with it a worktree anywhere on the disk counts as its repository. Two projects that claim one id or
-    one root are a ConfigurationError: neither could be told apart.
+    one root are a ConfigurationError: neither could be told apart. A directory is looked up once: the answer stands for
+    as long as the registry does.
     """
 
     projects: tuple[Project, ...]
     worktrees: Mapping[Path, Path] = field(default_factory=dict)
     _roots: tuple[tuple[PurePath, Project], ...] = field(init=False, repr=False, compare=False)
     _trees: tuple[tuple[PurePath, PurePath], ...] = field(init=False, repr=False, compare=False)
+    _answers: dict[str, Detected | None] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_trees", _deepest_first(_placed_worktrees(self.worktrees)))
@@ -90,11 +92,15 @@ class Registry:
 
     def detect(self, path: str | PurePath | None) -> Detected | None:
         """The project that `path` lies in, switched off or not; None where no root holds it or it is not absolute."""
-        place = located(path) if path is not None else None
-        return self.holding(place) if place is not None else None
+        if path is None:
+            return None
+        written = str(path)
+        if written not in self._answers:
+            place = located(written)
+            self._answers[written] = self._holding(place) if place is not None else None
+        return self._answers[written]
 
-    def holding(self, place: PurePath) -> Detected | None:
-        """Like `detect`, for a place that needs no resolving."""
+    def _holding(self, place: PurePath) -> Detected | None:
         tree = self._main(place)
         return next((Detected(project, root) for root, project in self._roots if is_inside(tree, root)), None)
 
