@@ -90,6 +90,11 @@ def is_rule(line: str) -> bool:
     return _RULE.match(line.rstrip("\r\n")) is not None
 
 
+def is_underline(line: str) -> bool:
+    """Whether `line`, below a paragraph, would make a heading of it."""
+    return _UNDERLINE.match(line.rstrip("\r\n")) is not None
+
+
 def fold(text: str) -> str:
     """`text` on one line, white space folded, without characters that no reader shows."""
     return " ".join(_SURROGATE.sub("\ufffd", _CONTROL.sub("", text)).split())

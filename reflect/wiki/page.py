@@ -17,7 +17,7 @@ from typing import Any
 from reflect.errors import PageError
 from reflect.model import PageSummary, Source, SourceKind, Status, is_checkpoint_id
 from reflect.wiki.frontmatter import Parts, split
-from reflect.wiki.markdown import fold, headings, is_rule, plain_lines, split_lines, unescape
+from reflect.wiki.markdown import fold, headings, is_rule, is_underline, plain_lines, split_lines, unescape
 from reflect.wiki.passages import CITATION
 
 BANNER = "_Extracted: quotes from sessions and commits, not a summary._"
@@ -281,6 +281,9 @@ def _lead(body: str) -> str:
     paragraph: list[str] = []
     for _, line in plain_lines(_first_lines(body)):
         text = line.strip().removeprefix(">").strip()
+        if is_underline(text):
+            paragraph.clear()  # what stood above was a heading, or nothing
+            continue
         ends = not text or text.startswith("#") or is_rule(line) or text == BANNER
         if ends and paragraph:
             break

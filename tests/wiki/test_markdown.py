@@ -13,11 +13,9 @@ from markdown_it import MarkdownIt
 from reflect.wiki.markdown import as_heading, as_said, as_text, fold, headings, left_open, split_lines, unescape
 from tests.wiki.builders import for_any
 
-pieces = st.sampled_from(
-    """# ## - + * > 1. 12) ``` ` `` ~~~ --- === < <!-- --> <script> </script> <b <https://a.b> ![x](y) [x]: [x][y]
-    [a\\]b]: \\ \\<b> | a word é 語 😀 \x00 \u200f ! [ ] ( ) _ :""".split()
-    + list(" \n\t\u2028")
-)
+PIECES = """# ## - + * > 1. 12) ``` ` `` ~~~ --- === < <!-- --> <script> </script> <b <https://a.b> ![x](y) [x]: [x][y]
+    [a\\]b]: \\ \\<b> | a word é 語 😀 \x00 \u200f ! [ ] ( ) _ :"""
+pieces = st.sampled_from([*PIECES.split(), *" \n\t\u2028"])
 nasty = st.lists(pieces, max_size=12).map("".join)
 markdown = MarkdownIt("commonmark", {"html": True})
 
