@@ -58,8 +58,8 @@ def interventions(turns: Sequence[Turn]) -> tuple[Intervention, ...]:
     said = ""
     tasked = stopped = False
     for turn in turns:
-        if turn.channel is Channel.REPLY:
-            said, stopped = turn.text, False
+        if turn.speaker is Speaker.ASSISTANT:
+            said, stopped = turn.text or said, False
         if turn.speaker is not Speaker.PERSON:
             continue
         kind = _kind(turn, tasked=tasked, stopped=stopped, answered=bool(said))
