@@ -91,7 +91,12 @@ class Reflexion(BaseModel):
 
     @property
     def learnable(self) -> bool:
-        """Whether a learning pass of this record's domain may consume it."""
+        """Whether a learning pass of this record's domain may consume it.
+
+        What git history says corrected nobody: it is a record until its owner puts it into words.
+        """
+        if self.domain == provenance.HISTORY_DOMAIN and self.edited_at is None:
+            return False
         return provenance.learnable(
             self.domain,
             self.origin,

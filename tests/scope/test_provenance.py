@@ -95,6 +95,14 @@ def test_missing_evidence_loads_full() -> None:
     assert Reflexion.model_validate_json(json.dumps(fields)).evidence is EvidenceMode.FULL
 
 
+def test_what_history_says_is_a_record_until_its_owner_puts_it_into_words() -> None:
+    """A commit by the organisation's own people is clean and still no correction."""
+    commit = record(domain="history", trigger="commit")
+    assert commit.effective_origin is CLEAN
+    assert not commit.learnable
+    assert commit.edited("Cap retries at three.", "2026-03-03T00:00:00Z").learnable
+
+
 def test_edit_promotes_and_withholds_context() -> None:
     edited = record(origin="untrusted").edited("Cap retries at three, always.", "2026-03-03T00:00:00Z")
     assert edited.learnable

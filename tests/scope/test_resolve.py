@@ -239,6 +239,7 @@ def test_trusted_commits_are_facts_and_teach_no_behaviour(home: House) -> None:
     assert (keys["memory_type"], keys["origin"], keys["learnable"]) == ("fact", "clean", False)
     (row,) = bound.reflexions
     assert (row.domain, row.trigger, row.memory_type) == ("history", "commit", "fact")
+    assert not row.learnable
     assert not bound.binding.workspace_inferred
 
 
