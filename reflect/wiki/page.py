@@ -39,7 +39,10 @@ SCOPE_KEYS = (
     "proposal_id",
 )
 
+_FLAGS = {"true": True, "false": False}
+
 _NOTHING = frozenset({"", "null", "~", "none"})
+_DECIMAL = re.compile(r"[0-9](?:\.[0-9]{1,17})?")
 _DATE = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])")
 _DIGEST = re.compile(r"digest(?:-\d+)?")
 _TITLE = re.compile(r"^ {0,3}# ", re.MULTILINE)
@@ -107,7 +110,7 @@ class Page:
             tags=self.tags,
             project_id=_text(self.data.get("project_id")) or None,
             digest=_DIGEST.fullmatch(slug) is not None,
-            scope_keys={key: self.data[key] for key in SCOPE_KEYS if key in self.data},
+            scope_keys={key: _scope_value(key, self.data[key]) for key in SCOPE_KEYS if key in self.data},
         )
 
 
@@ -135,6 +138,15 @@ def parse_page(content: bytes, path: str) -> Page:
         related=_related(data.get("related"), path),
         notes=tuple(notes),
     )
+
+
+def _scope_value(key: str, value: Any) -> Any:
+    """A flag or the confidence as YAML means it, an id as its text; what reads as neither stays for scope to refuse."""
+    if key in ("always_on", "learnable"):
+        return _FLAGS.get(str(value).lower(), value)
+    if key == "scope_confidence" and _DECIMAL.fullmatch(str(value)):
+        return float(value)
+    return value
 
 
 def decode(content: bytes, path: str) -> str:
