@@ -139,8 +139,8 @@ def test_hazard_159_branch_is_no_part_of_identity(home: House) -> None:
     assert written(create(home, on_branch)) == written(create(home, session()))
 
 
-def test_an_unmerged_commit_that_was_not_collected_is_missing(home: House) -> None:
-    """hazard 159's other half: what is not merged is not evidence, whoever cites it."""
+def test_hazard_159_an_unmerged_commit_is_no_evidence(home: House) -> None:
+    """It was not collected, whoever cites it."""
     asked = action(finding(commit(7)))
     assert queued(bind_action(asked, None, context(home, commit(1)))).reasons == ("evidence_missing",)
 
