@@ -194,5 +194,5 @@ def test_bold_words_in_a_lead_are_not_taken_for_a_list() -> None:
 
 def test_scope_keys_are_kept_as_they_stand() -> None:
     summary = parse_page(page_text(scope="project", project_id="007", always_on="false").encode(), "a/b.md").summary()
-    assert summary.scope_keys == {"scope": "project", "project_id": "007", "always_on": "false"}
+    assert summary.scope_keys == {"scope": "project", "project_id": "007", "always_on": False}
     assert summary.project_id == "007"
