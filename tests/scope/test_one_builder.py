@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,14 +43,11 @@ def keys_made_in(tree: ast.AST) -> set[str]:
     return found
 
 
-def constructors_of(tree: ast.AST, name: str) -> int:
-    return sum(isinstance(node, ast.Call) and _called(node.func) == name for node in ast.walk(tree))
-
-
 def _called(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
+@cache
 def sources() -> dict[str, ast.AST]:
     return {
         path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
@@ -73,8 +71,12 @@ def test_only_the_builder_makes_scope_keys() -> None:
         "ReviewItem": "scope/resolve.py",
         "BoundAction": "scope/resolve.py",
     }
-    for made, place in places.items():
-        assert {name for name, tree in sources().items() if constructors_of(tree, made)} == {place}
+    found: dict[str, set[str]] = {made: set() for made in places}
+    for name, tree in sources().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and (made := _called(node.func)) in found:
+                found[made].add(name)
+    assert found == {made: {place} for made, place in places.items()}
 
 
 @pytest.mark.parametrize(
