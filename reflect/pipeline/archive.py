@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from reflect.freshness import LAST_RUN, LastRun
 from reflect.wiki.archive import plan_archive
 from reflect.wiki.landing import FileChange, Landing
@@ -29,4 +27,4 @@ def _last_run(workspace: Workspace) -> list[FileChange]:
     last = LastRun.read(workspace.folder)
     if last is None:
         return []
-    return [FileChange.on_top(workspace.folder, LAST_RUN, replace(last, unfinished=False).encode())]
+    return [FileChange.on_top(workspace.folder, LAST_RUN, last.finished().encode())]
