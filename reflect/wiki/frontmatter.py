@@ -23,7 +23,7 @@ _LINE_END = r"(?:\r\n|\n|\r)"
 _OPENING = re.compile(rf"(?:[ \t]*{_LINE_END})*---[ \t]*{_LINE_END}")
 _CLOSING = re.compile(rf"(?:(?<=\n)|(?<=\r))---[ \t]*(?:{_LINE_END}|\Z)")
 _KEY_LINE = re.compile(r"[ \t]*[A-Za-z_][\w-]*:(?:[ \t\r\n]|$)")
-_SAFE_PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+-]*[\w)])?")
+_SAFE_PLAIN = re.compile(r"[^\W\d](?:[\w ./()+-]*[\w)])?")
 _MISREAD_WORDS = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nil", "nan", "inf", "infinity"]
 )

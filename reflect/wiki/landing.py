@@ -107,9 +107,9 @@ class Landing:
         try:
             for entry in journal.entries:
                 self._put(entry)
+            self._tidy(journal.entries)
         except (OSError, WikiError) as error:
             self._give_up(journal.entries, error)
-        self._tidy(journal.entries)
         return journal.paths
 
     def finish(self) -> None:
@@ -143,14 +143,14 @@ class Landing:
             sync_folder(self._staging.parent)
             self._fault("write the journal")
             self._journal.parent.mkdir(parents=True, exist_ok=True)
-            beside = self._journal.with_name(f"{self._journal.name}.new")
-            write_durably(beside, written)
+            write_durably(_beside(self._journal), written)
             self._fault("put the journal in place")
-            beside.replace(self._journal)
+            _beside(self._journal).replace(self._journal)
             sync_folder(self._journal.parent)
         except (OSError, WikiError) as error:
             with contextlib.suppress(OSError):
                 self._journal.unlink(missing_ok=True)
+                _beside(self._journal).unlink(missing_ok=True)
                 sweep_staging(self._root)
             raise WikiError(f"The pages could not be staged ({error}); everything is as it was.") from error
 
@@ -241,8 +241,7 @@ def recover(reflect_dir: Path, *, journal: Path, fault: Fault | None = None) -> 
         raise WikiError(f"{reflect_dir} is a symbolic link; nothing was changed. Put a real folder there.")
     found = Journal.read(journal)
     if found is None:
-        with contextlib.suppress(FileNotFoundError):
-            journal.with_name(f"{journal.name}.new").unlink()
+        _beside(journal).unlink(missing_ok=True)
         sweep_staging(reflect_dir)
         return None
     landing = Landing(reflect_dir, found.run_id, journal=journal, fault=fault)
@@ -260,6 +259,11 @@ def recover(reflect_dir: Path, *, journal: Path, fault: Fault | None = None) -> 
             f"Run {found.run_id} could not be finished ({error}); run it again to try once more."
         ) from error
     return Recovery(found.run_id, found.payload, True, found.paths, "", landing)
+
+
+def _beside(journal: Path) -> Path:
+    """Where a journal is written before it counts."""
+    return journal.with_name(f"{journal.name}.new")
 
 
 def _check_paths(changes: Sequence[FileChange]) -> None:
