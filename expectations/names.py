@@ -13,7 +13,7 @@ from reflect.wiki.paths import canonical_key, why_no_page
 
 _KEPT_BY_THE_WIKI = frozenset({"index", "log"})
 _NOT_SEARCHED = frozenset({"build", "dist", "vendor", "node-modules"})
-"""Folders that qmd leaves out and cannot be told to index, as `canonical_key` folds them. Hidden ones it leaves out too."""
+"""Folders that qmd leaves out and cannot be told to index, as `canonical_key` folds them."""
 
 _JOINERS = "\u200c\u200d"
 _MADE_BY_SLUGIFY = re.compile(r"x-[0-9a-f]{8}")

@@ -78,7 +78,7 @@ def _validate(suite: str, rules: Sequence[Rule], rows: Sequence[Mapping[str, obj
     gx = library()
     import pandas as pd
 
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    columns = {name: [_storable(row[name]) for row in rows] for name in rows[0]}
     frame = pd.DataFrame({ROW: range(len(rows)), **columns})
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = gx.data_context.types.base.ProgressBarsConfig(
@@ -95,6 +95,11 @@ def _validate(suite: str, rules: Sequence[Rule], rows: Sequence[Mapping[str, obj
         result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]},
     )
     return list(result.to_json_dict()["results"])
+
+
+def _storable(value: object) -> object:
+    """`value` such that a frame can hold it: lone surrogates, which no file can hold either, are written out."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def library() -> ModuleType:
