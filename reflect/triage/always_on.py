@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from reflect.triage.words import straight
+
 _LEAD_IN = re.compile(r"^(?:(?:also|and|please|ok(?:ay)?|so|but|then|no|yes|just|now)[,:\s]+)+")
+_WORD = re.compile(r"\w+(?:'\w+)?")
 _FIRST_WORD = re.compile(r"[a-z]+")
 
 
@@ -25,10 +28,24 @@ class _Wording(BaseModel):
     parts: tuple[str, ...] = ()
     imperatives: frozenset[str] = frozenset()
 
-    @property
-    def patterns(self) -> list[str]:
-        words = (re.escape(phrase).replace(r"\ ", r"\s+").replace(r"\*", r"\w*") for phrase in self.phrases)
-        return [rf"\b{word}\b" for word in words] + [re.escape(part) for part in self.parts]
+    def matches(self, folded: str, words: frozenset[str]) -> bool:
+        """Whether a case-folded claim of these words holds a phrase, or opens with an imperative."""
+        if any(part in folded for part in self.parts) or not words.isdisjoint(self._single_words):
+            return True
+        if any(pattern.search(folded) for first, pattern in self._longer if first in words or first == ""):
+            return True
+        opening = _FIRST_WORD.match(_LEAD_IN.sub("", folded.strip()))
+        return opening is not None and opening.group() in self.imperatives
+
+    @cached_property
+    def _single_words(self) -> frozenset[str]:
+        return frozenset(phrase for phrase in self.phrases if " " not in phrase and "*" not in phrase)
+
+    @cached_property
+    def _longer(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
+        """Phrases of several words or an open end, each with the word that must be there (none for an open end)."""
+        longer = [phrase for phrase in self.phrases if phrase not in self._single_words]
+        return tuple((phrase.split()[0] if "*" not in phrase else "", _compiled(phrase)) for phrase in longer)
 
 
 def languages() -> tuple[str, ...]:
@@ -41,12 +58,10 @@ def is_always_on(claim: str, spoken: Iterable[str] | None = None) -> bool:
 
     An opening imperative counts too, in languages that list them. Unknown language codes count for nothing.
     """
-    pattern, imperatives = _compiled(tuple(languages() if spoken is None else spoken))
-    folded = claim.replace("’", "'").replace("‘", "'").casefold()
-    if pattern.search(folded):
-        return True
-    word = _FIRST_WORD.match(_LEAD_IN.sub("", folded.strip()))
-    return word is not None and word.group() in imperatives
+    folded = straight(claim).casefold()
+    words = frozenset(_WORD.findall(folded))
+    known = _wording()
+    return any(known[code].matches(folded, words) for code in (known if spoken is None else spoken) if code in known)
 
 
 @lru_cache(maxsize=1)
@@ -55,8 +70,6 @@ def _wording() -> dict[str, _Wording]:
     return {code: _Wording.model_validate(wording) for code, wording in yaml.safe_load(text).items()}
 
 
-@lru_cache(maxsize=16)
-def _compiled(spoken: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str]]:
-    known = [_wording()[code] for code in spoken if code in _wording()]
-    patterns = [pattern for wording in known for pattern in wording.patterns]
-    return re.compile("|".join(patterns) or r"(?!)"), frozenset().union(*(wording.imperatives for wording in known))
+def _compiled(phrase: str) -> re.Pattern[str]:
+    words = re.escape(phrase).replace(r"\ ", r"\s+").replace(r"\*", r"\w*")
+    return re.compile(rf"\b{words}\b")

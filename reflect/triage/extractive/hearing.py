@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from reflect.triage.extractive.names import names_in
-from reflect.triage.extractive.weights import Cue, Role, Voice, Weights
+from reflect.triage.extractive.weights import Cue, Role, Voice, Weights, words_of
 from reflect.triage.words import STOP_WORDS, straight
 
 _REDACTED = "REDACTED"
@@ -49,42 +49,55 @@ class Listener:
         if not _SHORTEST <= len(sentence) <= _LONGEST:
             return None
         lowered = straight(sentence).lower()
-        cues = self._cues(sentence, lowered, voice, situation)
-        if not (cues or assume) or self.unquotable(sentence) or self.ruled_out(lowered, voice) is not None:
+        said = words_of(lowered)
+        cues = self._cues(sentence, lowered, said, voice, situation)
+        if not (cues or assume):
             return None
-        if _topical_words(lowered) < _FEWEST_TOPICAL_WORDS:
-            return None
-        names = names_in(sentence)
         kind, role, strength = self._strongest(cues, voice, assume)
         score = strength + self.weights.situations.get(situation, 0.0) * self.weights.voices[voice].get(kind, 1.0)
+        if score + self.weights.identifiers_at_most < self.weights.floor or self.unquotable(sentence):
+            return None
+        if _topical(said) < _FEWEST_TOPICAL_WORDS or self.ruled_out(lowered, said, voice) is not None:
+            return None
+        names = names_in(sentence)
         score += min(self.weights.identifiers_at_most, self.weights.identifier * len(names))
         score -= sum(
             penalty.weight
             for penalty in self.weights.penalties
-            if penalty.heard_in(voice) and penalty.pattern.search(lowered)
+            if penalty.heard_in(voice) and penalty.matches(lowered, said)
         )
         return Heard(sentence, kind, role, round(score, 3), tuple(cue.name for cue in cues), names)
 
-    def ruled_out(self, lowered: str, voice: Voice) -> str | None:
+    def may_matter(self, text: str) -> bool:
+        """Whether it is worth taking `text` apart: quick, and never wrong about a text without a cue."""
+        return self.weights.may_matter(straight(text).lower())
+
+    def ruled_out(self, lowered: str, said: Collection[str], voice: Voice) -> str | None:
         """The first rule of the weights file that says that a lower-case sentence is no lesson."""
         for rule in self.weights.discards:
-            if rule.heard_in(voice) and rule.pattern.search(lowered):
+            if rule.heard_in(voice) and rule.matches(lowered, said):
                 return rule.name
         return None
 
-    def spoils(self, lowered: str) -> bool:
-        """Whether a lower-case text holds a mark after which none of it is to be believed."""
+    def spoils(self, text: str) -> bool:
+        """Whether `text` holds a mark after which none of it is to be believed."""
+        lowered = straight(text).lower()
         return any(rule.spoils_all and rule.pattern.search(lowered) for rule in self.weights.discards)
 
     def may_stand_beside(self, sentence: str, voice: Voice) -> bool:
         """Whether `sentence` may be quoted next to a lesson: whole, safe, and not itself ruled out."""
         if not _SHORTEST <= len(sentence) <= _LONGEST or self.unquotable(sentence):
             return False
-        return self.ruled_out(straight(sentence).lower(), voice) is None
+        lowered = straight(sentence).lower()
+        return self.ruled_out(lowered, words_of(lowered), voice) is None
 
     def unquotable(self, sentence: str) -> bool:
         """Whether something was taken out of `sentence`, so that it says no longer what it said."""
         return _REDACTED in sentence
+
+    def names_no_topic(self, subject: str) -> bool:
+        """Whether a commit's bare subject is too general to be a title."""
+        return self.weights.empty_subject.match(straight(subject).lower().strip()) is not None
 
     def says_what_was_done(self, sentence: str) -> bool:
         """Whether `sentence` opens with a verb of doing, as change notes do: it tells what, not why."""
@@ -102,14 +115,15 @@ class Listener:
     def says_finished(self, sentence: str) -> bool:
         """Whether `sentence` says that something was completed."""
         lowered = straight(sentence).lower()
-        if _topical_words(lowered) < _FEWEST_TOPICAL_WORDS:
+        said = words_of(lowered)
+        if not any(rule.matches(lowered, said) for rule in self.weights.completions):
             return False
-        return any(rule.pattern.search(lowered) for rule in self.weights.completions)
+        return _topical(said) >= _FEWEST_TOPICAL_WORDS
 
-    def _cues(self, sentence: str, lowered: str, voice: Voice, situation: str) -> list[Cue]:
+    def _cues(self, sentence: str, lowered: str, said: Collection[str], voice: Voice, situation: str) -> list[Cue]:
         return [
             cue
-            for cue in self.weights.cues_set_off(lowered)
+            for cue in self.weights.cues_set_off(lowered, said)
             if cue.heard_in(voice)
             and (cue.situations is None or situation in cue.situations)
             and cue.pattern.search(sentence if cue.cased else lowered)
@@ -121,19 +135,22 @@ class Listener:
         A reason supports whatever it is given for; it settles the kind only where nothing else is said.
         """
         trust = self.weights.voices[voice]
+        claims = [cue for cue in cues if cue.role != "reason"]
+        reasons = sum(cue.weight for cue in cues if cue.role == "reason")
+        least = 0.0
         best: tuple[str, Role, float] = ("decisions", "decision", 0.0)
         if assume is not None:
-            best = (assume, _ASSUMED_ROLES.get(assume, "decision"), self.weights.assumed * trust.get(assume, 1.0))
-        claims = [cue for cue in cues if cue.role != "reason"]
-        for kind in dict.fromkeys(cue.kind for cue in claims or cues):
+            least = (self.weights.assumed + self.weights.second_cue * reasons) * trust.get(assume, 1.0)
+            best = (assume, _ASSUMED_ROLES.get(assume, "decision"), least if not claims else 0.0)
+        for kind in dict.fromkeys(cue.kind for cue in claims or (cues if assume is None else ())):
             own = sorted((cue for cue in claims or cues if cue.kind == kind), key=lambda cue: -cue.weight)
             beside = [cue for cue in cues if cue is not own[0]]
             more = sum(cue.weight * (1.0 if cue in own or cue.role == "reason" else 0.5) for cue in beside)
             strength = (own[0].weight + self.weights.second_cue * more) * trust.get(kind, 1.0)
             if strength > best[2]:
                 best = (kind, own[0].role, strength)
-        return best
+        return best[0], best[1], max(best[2], least)
 
 
-def _topical_words(lowered: str) -> int:
-    return sum(1 for word in lowered.split() if word.strip(".,;:!()'\"") not in STOP_WORDS and len(word) > 1)
+def _topical(said: Collection[str]) -> int:
+    return sum(1 for word in said if len(word) > 1 and word not in STOP_WORDS)

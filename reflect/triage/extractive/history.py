@@ -21,11 +21,16 @@ REVERTED = "reverted-by:"
 """Begins the signal of a finding whose commit was reverted, with the reverting commit."""
 
 _MOST_AROUND = 3
+_DELIVERY = -1
+"""Position of a statement that a commit finishes something: its subject may be a lesson as well, at 0."""
 _SQUASHED = re.compile(r"^\* +(?=\S)")
 _SQUASH_SUBJECT = re.compile(r"\(#\d+\)\s*$")
 _CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,12})(?:\([^)]{0,40}\))?!?: ", re.IGNORECASE)
 _REVERT = re.compile(r"^(?:revert\b|back(?:ed)? out\b)", re.IGNORECASE)
 _REVERT_BOILERPLATE = re.compile(r"^this reverts commits?\s+[0-9a-f]{7,40}[^.]*\.?\s*", re.IGNORECASE)
+_FOR_READERS = re.compile(r"(?:^|/)(?:docs?/|(?:README|CHANGELOG|CONTRIBUTING|LICENSE|NOTICE|AUTHORS))", re.IGNORECASE)
+"""Files that tell about the product; other Markdown may be the product (skills, prompts, sites)."""
+
 _DELIVERS = frozenset({"feat", "fix", "perf"})
 
 
@@ -101,8 +106,9 @@ def _of_item(listener: Listener, commit: Commit, item: _Item, here: set[CommitSh
     heard = [hit for line in item.lines for hit in _of_line(listener, commit, item, line)]
     if not heard and (subject := _of_subject(listener, item)) is not None:
         heard = [subject]
+    headline = _headline(listener, item, heard) if heard else ""
     for hit in heard:
-        yield _finding(commit, item, hit, alone=len(heard) == 1, here=here)
+        yield _finding(commit, item, hit, headline, here)
 
 
 def _of_line(listener: Listener, commit: Commit, item: _Item, line: Paragraph) -> Iterator[_Heard]:
@@ -111,18 +117,19 @@ def _of_line(listener: Listener, commit: Commit, item: _Item, line: Paragraph) -
     for number, text in enumerate(whole):
         if text.endswith(":"):
             continue
-        lesson = listener.hear(text, "commit", situation, assume=_assumed(listener, situation, text, number))
+        first = number == 0 and line == item.lines[0]
+        lesson = listener.hear(text, "commit", situation, assume=_assumed(listener, situation, text, first=first))
         if lesson is not None:
             near = whole[max(0, number - 1) : number] + whole[number + 1 : number + 3]
             beside = tuple(other for other in near if listener.may_stand_beside(other, "commit"))
             yield _Heard(lesson, line, beside[:_MOST_AROUND])
 
 
-def _assumed(listener: Listener, situation: str, text: str, number: int) -> str | None:
+def _assumed(listener: Listener, situation: str, text: str, *, first: bool) -> str | None:
     """What a sentence is where no cue says it: below a revert what went wrong, first below a fix what was broken."""
     if situation == "revert":
         return "pitfalls"
-    if situation == "fix" and number == 0 and not listener.says_what_was_done(text):
+    if situation == "fix" and first and not listener.says_what_was_done(text):
         return "gotchas"
     return None
 
@@ -139,16 +146,18 @@ def _of_subject(listener: Listener, item: _Item) -> _Heard | None:
 def _situation(commit: Commit, item: _Item, line: Paragraph) -> str:
     if commit.reverts or _REVERT.match(item.subject) or item.type == "revert":
         return "revert"
+    if item.type == "docs" or (commit.files and all(map(_FOR_READERS.search, commit.files))):
+        return "docs"
     return "fix" if item.type == "fix" and not line.bullet else "commit"
 
 
-def _finding(commit: Commit, item: _Item, hit: _Heard, *, alone: bool, here: set[CommitSha]) -> Finding:
+def _finding(commit: Commit, item: _Item, hit: _Heard, headline: str, here: set[CommitSha]) -> Finding:
     lesson = hit.lesson
     situation = _situation(commit, item, hit.line)
     reverts = tuple(sha for sha in commit.reverts if situation == "revert")
     return Finding(
         quote=lesson.text,
-        headline=_headline(item, hit, alone=alone),
+        headline=headline,
         category=lesson.kind,
         kind=ReflectionKind.CORRECTIVE if situation == "revert" else ReflectionKind.EPISODE_LESSON,
         evidence_id=commit.id,
@@ -167,11 +176,15 @@ def _finding(commit: Commit, item: _Item, hit: _Heard, *, alone: bool, here: set
     )
 
 
-def _headline(item: _Item, hit: _Heard, *, alone: bool) -> str:
-    """The subject; a list item that is the only lesson below a subject about something else speaks for itself."""
+def _headline(listener: Listener, item: _Item, heard: Sequence[_Heard]) -> str:
+    """The subject; below one that names no topic, or another than the only list item heard, the strongest statement."""
+    strongest = max(heard, key=lambda hit: (hit.lesson.score, -hit.line.line))
+    if listener.names_no_topic(bare_subject(item.subject)):
+        return of_sentence(strongest.lesson.text)
     about = set(terms(item.subject))
-    if alone and hit.line.bullet and len(about & set(terms(hit.line.text))) < max(1, len(about) // 3):
-        return of_sentence(hit.lesson.text)
+    shared = len(about & set(terms(strongest.line.text)))
+    if len(heard) == 1 and strongest.line.bullet and shared < max(1, len(about) // 3):
+        return of_sentence(strongest.lesson.text)
     return of_subject(item.subject)
 
 
@@ -188,7 +201,7 @@ def _delivers(listener: Listener, commit: Commit) -> Finding | None:
         category="open-work",
         kind=ReflectionKind.EPISODE_LESSON,
         evidence_id=commit.id,
-        position=0,
+        position=_DELIVERY,
         speaker=Speaker.PERSON,
         said_at=commit.at,
         score=0.0,

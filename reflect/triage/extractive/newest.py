@@ -19,11 +19,11 @@ _GONE = re.compile(
         |replac(?:es?|ed|ing)|(?:switch|chang|mov|migrat)(?:e|ed|es|ing)\ (?:\S+\ ){0,6}?from|stop(?:ped|s)?(?=\ \w+ing)
         |remov(?:e|ed|es|ing)|drop(?:ped|s|ping)?|delet(?:e|ed|es|ing)|disabl(?:e|ed|es|ing)|retir(?:e|ed|es|ing)
         |abandon(?:ed|s|ing)?|(?:get|got)\ rid\ of|deprecat(?:e|ed|es|ing)
-    )\s+(?P<what>(?:[^\s,;:.]+\s*){1,6})""",
+    )\s+(?P<what>(?:[^\s,;:]+\s*){1,6})""",
     re.VERBOSE,
 )
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|don't|dont|doesn't|won't|isn't|aren't|shouldn't|cannot|can't|mustn't|without|avoid)\b"
+    r"\b(?:not|never|no|don't|dont|doesn't|won't|isn't|aren't|shouldn't|cannot|can't|mustn't)\b"
 )
 _SAYS_WHAT = re.compile(
     r"^(?P<subject>.{3,80}?)\b(?:should|must|shall|has to|have to|needs? to|is|are|will|stays?|becomes?)"
@@ -34,6 +34,8 @@ _USES_WHAT = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALIKE = 0.6
+_FEWEST_GONE = 2
+_GONE_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ def superseded(findings: Sequence[Finding]) -> frozenset[str]:
 
 def _takes_away(new: _Claim, old: _Claim) -> bool:
     """Whether what the newer statement does away with is what the older one is about."""
-    return len(new.gone) >= 2 and new.gone <= old.terms and not old.negated and not old.gone & new.gone
+    if len(new.gone) < _FEWEST_GONE or old.negated or old.gone & new.gone:
+        return False
+    return len(new.gone & old.terms) >= max(_FEWEST_GONE, _GONE_SHARE * len(new.gone))
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:

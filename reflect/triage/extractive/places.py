@@ -23,7 +23,7 @@ class Places:
 
     def new(self, category: str, title: str, identity: str) -> str:
         """A free slug for `title` in `category`; where the plain one is taken, digits made of `identity` follow it."""
-        plain = slugify(title, _SHORT)
+        plain = slugify(_short(title))
         slug, tries = plain, 0
         while slug in _RESERVED or not self._take(category, slug):
             slug = f"{plain}-{digest(title, identity, tries)[:6]}"
@@ -38,6 +38,14 @@ class Places:
             return False
         self._taken.add(_key(f"{category}/{slug}.md"))
         return True
+
+
+def _short(title: str) -> str:
+    """As many whole words of `title` as make a readable file name."""
+    words = title.split()
+    while len(words) > 1 and len(slugify(" ".join(words), 10 * _SHORT)) > _SHORT:
+        words.pop()
+    return " ".join(words)
 
 
 def _key(path: str) -> str:

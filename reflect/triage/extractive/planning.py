@@ -6,23 +6,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reflect.configuration import Format, slugify
+from reflect.configuration import Format
 from reflect.model import Action, Fate, Finding, Operation, Origin, Outcome, PageSummary, Plan
 from reflect.triage.categories import Categories
 from reflect.triage.extractive.completion import finished_in, resolved_by
 from reflect.triage.extractive.digests import DigestLimits, plan_digests
-from reflect.triage.extractive.history import REVERTED, REVERTS
+from reflect.triage.extractive.history import REVERTED
+from reflect.triage.extractive.homes import Homes
 from reflect.triage.extractive.known import already_on
 from reflect.triage.extractive.places import Places
 from reflect.triage.extractive.sessions import COMPLETED
 from reflect.triage.extractive.tags import tags_of
 from reflect.triage.extractive.topics import Topic, title_of, topics_of
 from reflect.triage.extractive.weights import Weights
-from reflect.triage.routing import Hit, PageIndex
 from reflect.triage.words import folded
 
 _LIVE = frozenset({"active", "open"})
-_SHARED_WORDS = 2
 _MOST_MORE = 3
 
 
@@ -34,7 +33,7 @@ class _Draft:
     pages: Sequence[PageSummary]
     categories: Categories
     places: Places
-    index: PageIndex
+    homes: Homes
     actions: list[Action] = field(default_factory=list)
     fates: list[Fate] = field(default_factory=list)
 
@@ -60,7 +59,7 @@ def make_plan(
         pages=pages,
         categories=Categories.of(format, (page.category for page in pages)),
         places=Places(page.path for page in pages),
-        index=PageIndex(sorted(live, key=lambda page: page.path)),
+        homes=Homes(weights, live),
     )
     fresh = _without_repetition(draft, sorted(set_of(findings), key=_in_time))
     claims, completions = _split(fresh)
@@ -137,7 +136,7 @@ def _worth_a_look(draft: _Draft, claims: Sequence[Finding], completions: Sequenc
 def _resolve(draft: _Draft, completions: Sequence[Finding]) -> dict[str, list[Finding]]:
     """The open pages that `completions` finish, with the statements that say so; the others are done with."""
     open_folder = draft.categories.folder_of["open-work"]
-    still_open = [page for page in draft.index.pages if page.category == open_folder or page.status == "open"]
+    still_open = [page for page in draft.homes.pages if page.category == open_folder or page.status == "open"]
     resolved: dict[str, list[Finding]] = defaultdict(list)
     closes = resolved_by([each for each in completions if each.origin is Origin.CLEAN], still_open)
     for finding in completions:
@@ -156,7 +155,7 @@ def _plan_topics(
     notes: dict[str, list[Finding]] = defaultdict(list)
     for topic in topics_of(findings, draft.weights.same_topic):
         strength = _strength(draft.weights, topic)
-        page = _home(draft, topic)
+        page = draft.homes.of(topic)
         if page is not None and strength >= draft.weights.update:
             updates[page.path].append(topic)
         elif strength >= draft.weights.publish:
@@ -177,33 +176,8 @@ def _strength(weights: Weights, topic: Topic) -> float:
     return topic.lead.score + weights.each_more * more + (weights.independent if len(topic.sources) > 1 else 0.0)
 
 
-def _home(draft: _Draft, topic: Topic) -> PageSummary | None:
-    """The live page that `topic` belongs on: one that rests on a commit it reverts, its title's twin, or one that fits."""
-    lead = topic.lead
-    undone = {
-        signal.removeprefix(REVERTS) for each in topic.findings for signal in each.signals if signal.startswith(REVERTS)
-    }
-    if undone:
-        for page in draft.index.pages:
-            if undone & {source.id for source in page.sources}:
-                return page
-    twin = slugify(title_of(topic.findings))
-    for page in draft.index.pages:
-        if page.slug == twin:
-            return page
-    said = " ".join(dict.fromkeys([lead.headline, *(each.quote for each in topic.findings[:3])]))
-    hits = draft.index.search(said)
-    return next((hit.page for hit in hits if _fits(draft.weights, hit)), None)
-
-
-def _fits(weights: Weights, hit: Hit) -> bool:
-    if len(hit.shared) < _SHARED_WORDS:
-        return False
-    return hit.fit >= weights.fit_high or (hit.title_share >= weights.title_high and hit.fit >= weights.fit_high / 2)
-
-
 def _add_updates(draft: _Draft, updates: dict[str, list[Topic]], resolved: dict[str, list[Finding]]) -> None:
-    pages = {page.path: page for page in draft.index.pages}
+    pages = {page.path: page for page in draft.homes.pages}
     for path in sorted({*updates, *resolved}):
         page = pages[path]
         said = [finding for topic in updates.get(path, []) for finding in topic.findings]

@@ -35,7 +35,8 @@ _PASTE_BEGINS = re.compile(
         (?:\*\*|\[|\()?(?:P[0-3]|high|medium|low|critical|major|minor|nit|blocker|severity|suggestion|finding)\b
             (?:\*\*|\]|\))?\s*[:\])(-]
         |\#{1,4}\ |\d+\ (?:comments?|findings?|issues?)\b|LGTM|Reviewed[- ]by|Review\ comment|Code\ review
-        |Verdict:|Summary:|Traceback|\[?\d{4}-\d\d-\d\d[T\ ]\d|diff\ --git|---\s*$|From:\ |Subject:\ |On\ .{6,60}\ wrote:|(?:created|updated|sources|status):\s
+        |Verdict:|Summary:|Traceback|\[?\d{4}-\d\d-\d\d[T\ ]\d|diff\ --git|---\s*$
+        |From:\ |Subject:\ |On\ .{6,60}\ wrote:|(?:created|updated|sources|status):\s
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -48,6 +49,7 @@ _PASTE_ANNOUNCED = re.compile(
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our|us|let'?s|i'm|i'd|we're|me)\b", re.IGNORECASE)
 
 _END = re.compile(r"(?:[.!?]+[\"')\]”’*]*(?=\s)|[。！？]+[」』”]?)")
+_INNER_END = re.compile(r"[.!?。！？][\"')\]”’*]*\s*\S")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|ca|no|fig|sec|dept|mr|ms|dr|st|al|[A-Z])|\.\.)\.$", re.I
 )
@@ -105,6 +107,9 @@ def typed_by_hand(text: str) -> list[Paragraph]:
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences of one paragraph, white space folded, each whole."""
+    if _INNER_END.search(text) is None:
+        yield _SPACE.sub(" ", text).strip()
+        return
     start = 0
     for end in _END.finditer(text):
         if _ABBREVIATION.search(text[max(start, end.start() - 8) : end.start() + 1]):

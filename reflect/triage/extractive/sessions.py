@@ -14,7 +14,7 @@ from reflect.triage.extractive.hearing import Heard, Listener
 from reflect.triage.extractive.sentences import paragraphs, sentences, typed_by_hand
 from reflect.triage.extractive.weights import Voice
 from reflect.triage.views import visible_turns
-from reflect.triage.words import straight, terms
+from reflect.triage.words import terms
 
 COMPLETED = "completed"
 """Signal of a finding that only says that something is finished: it closes open work and stands on no page."""
@@ -22,6 +22,8 @@ COMPLETED = "completed"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CONTEXT = 600
 _MOST_AROUND = 3
+_SHORT = 60
+_LONG = 240
 _SUMMARY_POSITION = -1
 
 _SITUATIONS = {
@@ -41,12 +43,16 @@ _STANDING = frozenset({"preferences", "patterns"})
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """One turn with what its place in the session tells: `situation` weighs its sentences."""
+    """One turn with what its place in the session tells: `situation` weighs its sentences.
+
+    `before` is what the person said last.
+    """
 
     turn: Turn
     situation: str
     voice: Voice
     context: str
+    before: str = ""
 
 
 def reflect_on_session(listener: Listener, session: Session, mode: EvidenceMode) -> tuple[Finding, ...]:
@@ -66,7 +72,7 @@ def _heard_turns(listener: Listener, session: Session, mode: EvidenceMode) -> It
     """The turns that carry somebody's words, without those a person took back at once."""
     turns = visible_turns(session, mode)
     withdrawn = _withdrawn(listener, turns)
-    began, stopped, last_reply, last_tool = False, False, "", ""
+    began, stopped, last_reply, last_tool, before = False, False, "", "", ""
     for number, turn in enumerate(turns):
         if turn.channel is Channel.TOOL_USE:
             last_tool = turn.tool or last_tool
@@ -80,8 +86,8 @@ def _heard_turns(listener: Listener, session: Session, mode: EvidenceMode) -> It
                 "interruption" if stopped else "follow-up" if began else "prompt"
             )
             if number not in withdrawn:
-                yield _Said(turn, situation, _voice(turn), _context(turn, last_reply, last_tool))
-            began, stopped = True, False
+                yield _Said(turn, situation, _voice(turn), _context(turn, last_reply, last_tool), before)
+            began, stopped, before = True, False, turn.text
 
 
 def _withdrawn(listener: Listener, turns: Sequence[Turn]) -> frozenset[int]:
@@ -107,35 +113,47 @@ def _of_turn(listener: Listener, session: Session, mode: EvidenceMode, said: _Sa
     if said.turn.channel is Channel.ANSWER and mode is EvidenceMode.FULL and said.turn.about:
         yield from _of_answer(listener, session, mode, said)
         return
+    found = list(_of_lines(listener, session, mode, said))
+    if found and not (said.voice != "assistant" and listener.spoils(said.turn.text)):
+        yield from found
+
+
+def _of_lines(listener: Listener, session: Session, mode: EvidenceMode, said: _Said) -> Iterator[Finding]:
     by_hand = said.voice != "assistant"
-    lines = typed_by_hand(said.turn.text) if by_hand else paragraphs(said.turn.text)
-    if by_hand and _spoils_all(listener, said.turn.text):
-        return
-    for line in lines:
-        whole = list(sentences(line.text))
-        heard = [(text, _hear(listener, text, said)) for text in whole]
-        for number, (text, lesson) in enumerate(heard):
-            if lesson is not None:
-                beside = _beside(listener, whole, number, said.voice)
-                yield _finding(session, mode, said, lesson, beside)
-            elif by_hand and listener.says_finished(text) and not text.rstrip().endswith("?"):
-                yield _finished(session, mode, said, text)
-
-
-def _hear(listener: Listener, text: str, said: _Said) -> Heard | None:
     assume = "preferences" if said.situation in _REFUSALS else None
-    return listener.hear(text, said.voice, said.situation, assume=assume)
-
-
-def _spoils_all(listener: Listener, text: str) -> bool:
-    """Whether one word of a turn (a joke's, the harness's, this wiki's own) makes all of it worthless."""
-    return listener.spoils(straight(text).lower())
+    for line in typed_by_hand(said.turn.text) if by_hand else paragraphs(said.turn.text):
+        if assume is None and not listener.may_matter(line.text):
+            continue
+        whole = list(sentences(line.text))
+        for number, text in enumerate(whole):
+            lesson = listener.hear(text, said.voice, said.situation, assume=assume)
+            if lesson is not None:
+                beside = _beside(listener, whole, number, said.voice) or _just_before(listener, text, said)
+                yield _finding(session, mode, said, lesson, beside)
+            elif by_hand and listener.says_finished(text) and not text.endswith("?"):
+                yield _finished(session, mode, said, text)
 
 
 def _beside(listener: Listener, whole: list[str], number: int, voice: Voice) -> tuple[str, ...]:
     """The sentences next to the one at `number` that may stand beside it on a page."""
     near = whole[max(0, number - 1) : number] + whole[number + 1 : number + 3]
     return tuple(text for text in near if listener.may_stand_beside(text, voice))[:_MOST_AROUND]
+
+
+def _just_before(listener: Listener, text: str, said: _Said) -> tuple[str, ...]:
+    """What the person said one turn earlier, where a short statement takes a word of it up and says no topic itself."""
+    if len(text) > _SHORT or not said.before or listener.spoils(said.before):
+        return ()
+    own = set(terms(text))
+    earlier = [each for line in typed_by_hand(said.before) for each in sentences(line.text)]
+    return tuple(
+        each
+        for each in earlier
+        if not listener.unquotable(each)
+        and len(each) <= _LONG
+        and own & set(terms(each))
+        and len(set(terms(each))) >= 3
+    )[:_MOST_AROUND]
 
 
 def _of_answer(listener: Listener, session: Session, mode: EvidenceMode, said: _Said) -> Iterator[Finding]:

@@ -18,6 +18,9 @@ _NEIGHBOUR_TURNS = 12
 _NEIGHBOUR_LIKENESS = 0.4
 """Of the likeness asked for elsewhere: what two turns of one session that follow each other need to be one topic."""
 
+_INSIDE = 0.7
+_FEWEST_INSIDE = 3
+
 
 @dataclass(eq=False)
 class Topic:
@@ -122,10 +125,14 @@ def _needed(group: Topic, other: Topic, likeness: float) -> float:
 
 
 def _likeness(one: Counter[str], other: Counter[str], rarity: dict[str, float]) -> float:
-    """Weighted cosine of two sets of words."""
-    shared = sum(rarity.get(word, 0.0) ** 2 for word in one.keys() & other.keys())
-    size = math.sqrt(_size(one, rarity) * _size(other, rarity))
-    return shared / size if size else 0.0
+    """Weighted cosine of two sets of words; a short statement may also lie inside a long one."""
+    both = one.keys() & other.keys()
+    shared = sum(rarity.get(word, 0.0) ** 2 for word in both)
+    sizes = _size(one, rarity), _size(other, rarity)
+    if not min(sizes):
+        return 0.0
+    inside = _INSIDE * shared / min(sizes) if len(both) >= _FEWEST_INSIDE else 0.0
+    return max(shared / math.sqrt(sizes[0] * sizes[1]), inside)
 
 
 def _size(words: Counter[str], rarity: dict[str, float]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Any, Literal
@@ -16,7 +16,8 @@ from reflect.errors import ConfigurationError
 Voice = Literal["person", "answer", "commit", "assistant", "summary"]
 Role = Literal["decision", "reason", "problem", "rule", "open", "structure", "behaviour"]
 
-_BETWEEN_WORDS = {ord(mark): " " for mark in '!"#$%&()*+,./:;<=>?@[\\]^`{|}~\t\n\r'} | {ord("—"): " ", ord("–"): " "}
+_MARKS = b'!"#$%&()*+,./:;<=>?@[\\]^`{|}~\t\n\r'
+_BETWEEN_WORDS = bytes.maketrans(_MARKS, b" " * len(_MARKS))
 
 
 class _Listed(BaseModel):
@@ -24,7 +25,13 @@ class _Listed(BaseModel):
 
     name: str
     pattern: re.Pattern[str]
+    words: frozenset[str] = frozenset()
     voices: frozenset[Voice] | None = None
+
+    @field_validator("words", mode="before")
+    @classmethod
+    def _split(cls, value: str) -> frozenset[str]:
+        return frozenset(value.split())
 
     @field_validator("pattern", mode="before")
     @classmethod
@@ -34,6 +41,10 @@ class _Listed(BaseModel):
     def heard_in(self, voice: Voice) -> bool:
         return self.voices is None or voice in self.voices
 
+    def matches(self, lowered: str, said: Collection[str]) -> bool:
+        """Whether a lower-case sentence of the words `said` holds the wording."""
+        return (not self.words or not self.words.isdisjoint(said)) and self.pattern.search(lowered) is not None
+
 
 class Cue(_Listed):
     """One wording that speaks for one kind of knowledge. See `weights.yaml` for what the fields mean."""
@@ -41,16 +52,10 @@ class Cue(_Listed):
     kind: str
     role: Role
     weight: float
-    words: frozenset[str]
-    any_word_ending: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     situations: frozenset[str] | None = None
     cased: bool = False
     like: str
-
-    @field_validator("words", mode="before")
-    @classmethod
-    def _split(cls, value: str) -> frozenset[str]:
-        return frozenset(value.split())
 
 
 class Discard(_Listed):
@@ -93,35 +98,43 @@ class Weights(BaseModel):
     completions: tuple[_Listed, ...]
     taken_back: re.Pattern[str]
     change_note: re.Pattern[str]
+    empty_subject: re.Pattern[str]
     process_question: re.Pattern[str]
     empty_answer: re.Pattern[str]
 
     @cached_property
-    def cues_by_word(self) -> dict[str, tuple[Cue, ...]]:
-        """The cues that each word may set off."""
-        by_word: dict[str, list[Cue]] = {}
-        for cue in self.cues:
+    def cues_by_word(self) -> dict[str, tuple[int, ...]]:
+        """The numbers of the cues that each word may set off."""
+        by_word: dict[str, list[int]] = {}
+        for number, cue in enumerate(self.cues):
             for word in cue.words:
-                by_word.setdefault(word, []).append(cue)
-        return {word: tuple(cues) for word, cues in by_word.items()}
+                by_word.setdefault(word, []).append(number)
+        return {word: tuple(numbers) for word, numbers in by_word.items()}
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(self.cues_by_word)
-
-    def cues_set_off(self, lowered: str) -> list[Cue]:
-        """The cues worth trying on a lower-case sentence, in the order of the file."""
-        said = lowered.translate(_BETWEEN_WORDS).split()
-        found = self.words.intersection(said)
-        cues = {cue.name: cue for word in found for cue in self.cues_by_word[word]}
-        for cue in self._by_ending:
-            if any(word.endswith(cue.any_word_ending) for word in said):
-                cues[cue.name] = cue
-        return [cue for cue in self.cues if cue.name in cues] if cues else []
+        """The words that may set off a cue or say that something is finished."""
+        return frozenset(self.cues_by_word).union(*(rule.words for rule in self.completions))
 
     @cached_property
-    def _by_ending(self) -> tuple[Cue, ...]:
-        return tuple(cue for cue in self.cues if cue.any_word_ending)
+    def parts(self) -> tuple[tuple[str, int], ...]:
+        """Pieces of words that set off a cue, with its number."""
+        return tuple((part, number) for number, cue in enumerate(self.cues) for part in cue.parts)
+
+    def may_matter(self, lowered: str) -> bool:
+        """Whether any sentence of a lower-case text can set off anything."""
+        return not self.words.isdisjoint(words_of(lowered)) or any(part in lowered for part, _ in self.parts)
+
+    def cues_set_off(self, lowered: str, said: Collection[str]) -> list[Cue]:
+        """The cues worth trying on a lower-case sentence of the words `said`, in the order of the file."""
+        numbers = {number for word in said if word in self.cues_by_word for number in self.cues_by_word[word]}
+        numbers.update(number for part, number in self.parts if part in lowered)
+        return [self.cues[number] for number in sorted(numbers)]
+
+
+def words_of(lowered: str) -> list[str]:
+    """The words of a lower-case text, punctuation aside."""
+    return lowered.encode("utf-8", "replace").translate(_BETWEEN_WORDS).decode().split()
 
 
 def load_weights(overrides: Mapping[str, float] | None = None) -> Weights:

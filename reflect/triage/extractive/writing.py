@@ -1,11 +1,21 @@
-"""What stands on a page: the words of the sources, the statement that leads first, each passage with what it rests on."""
+"""What stands on a page: the words of the sources, the leading statement first, each passage with what it rests on."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from reflect.model import Action, Finding, Operation, PageContent, PageSummary, Passage, Section
+from reflect.model import (
+    Action,
+    EvidenceKind,
+    Finding,
+    Operation,
+    PageContent,
+    PageSummary,
+    Passage,
+    Section,
+    evidence_kind,
+)
 from reflect.triage.extractive.newest import superseded
 from reflect.triage.extractive.weights import Weights
 from reflect.triage.words import folded
@@ -27,7 +37,7 @@ _LIKE = {
     "decision": re.compile(r"decision|decided|solution|approach|implementation|how it works", re.IGNORECASE),
     "rule": re.compile(r"rule|preference|convention|asked|guidance|directive", re.IGNORECASE),
     "problem": re.compile(r"problem|went wrong|symptom|issue|gotcha|cause|failure|caveat|pitfall", re.IGNORECASE),
-    "behaviour": re.compile(r"behaviou?r|how it|problem|issue|caveat|details", re.IGNORECASE),
+    "behaviour": re.compile(r"behaviou?r|how it|caveat|details", re.IGNORECASE),
     "reason": re.compile(r"\bwhy\b|reason|rationale|motivation|background", re.IGNORECASE),
     "structure": re.compile(r"architecture|structure|built|design|layout|components", re.IGNORECASE),
     "open": re.compile(r"open|to-?do|next|remaining|required|gap", re.IGNORECASE),
@@ -94,10 +104,15 @@ class Writer:
     def _role(self, finding: Finding) -> str:
         """The part of a page that a finding belongs to: that of its strongest cue of its own kind."""
         roles = [self._role_of_cue[signal] for signal in finding.signals if signal in self._role_of_cue]
-        own = [role for kind, role in roles if kind == finding.category]
+        own = [role for kind, role in roles if kind == finding.category] or [role for _, role in roles]
         if own:
-            return own[0]
+            return "decision" if own[0] == "rule" and not _spoken(finding) else own[0]
         return "problem" if finding.category in {"gotchas", "pitfalls"} else "decision"
+
+
+def _spoken(finding: Finding) -> bool:
+    """Whether somebody asked for it in a session; a commit message asks for nothing."""
+    return evidence_kind(finding.evidence_id) is EvidenceKind.SESSION
 
 
 def _heading_for(role: str, headings: Sequence[str]) -> str:
