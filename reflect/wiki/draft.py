@@ -13,9 +13,9 @@ from reflect.errors import PageError, WikiError
 from reflect.model import Action, Operation, PageContent, Passage, Source, Status
 from reflect.wiki.edit import FrontmatterEdit
 from reflect.wiki.frontmatter import BOM, Inline, Quoted, Written, render
-from reflect.wiki.markdown import as_heading, split_lines
+from reflect.wiki.markdown import as_heading, fold, split_lines
 from reflect.wiki.merge import merge_sections
-from reflect.wiki.page import BANNER, SPEC_KEYS, Page, parse_page, read_source, same_source, sha256
+from reflect.wiki.page import BANNER, MIXED_BANNER, SPEC_KEYS, Page, parse_page, read_source, same_source, sha256
 from reflect.wiki.passages import sources_of
 from reflect.wiki.paths import checked_page
 from reflect.wiki.related import MOST, Neighbours
@@ -100,8 +100,9 @@ def _new(
     action: Action, content: PageContent, keys: Mapping[str, Written], neighbours: Neighbours, max_lines: int
 ) -> PageDraft:
     lead = [f"# {as_heading(content.title or action.title)}"]
-    if all(passage.quoted for passage in _passages(content)):
-        lead.append(BANNER)
+    quoted = {passage.quoted for passage in _passages(content)}
+    if True in quoted:
+        lead.append(MIXED_BANNER if False in quoted else BANNER)
     body, added = merge_sections("\n" + "\n\n".join(lead) + "\n", content.sections, "\n")
     sources = _all_sources(content)
     block = _new_block(content, sources, neighbours.related(action.path, sources), keys)
@@ -115,8 +116,8 @@ def _new_block(
 ) -> str:
     day = _newest(content)
     data: dict[str, Any] = {"created": day, "updated": day, "sources": [_written(source) for source in sources]}
-    if content.tags:
-        data["tags"] = Inline(dict.fromkeys(content.tags[:MOST_TAGS]))
+    if tags := _tags(content):
+        data["tags"] = Inline(tags[:MOST_TAGS])
     data["status"] = Status.ACTIVE.value
     if related:
         data["related"] = list(related)
@@ -133,6 +134,8 @@ def _merged(
 ) -> PageDraft:
     base = sha256(page.text.encode())
     body, added = merge_sections(page.body, content.sections, page.newline)
+    if any(not passage.quoted for passage in added):
+        body = body.replace(BANNER, MIXED_BANNER, 1)
     new_sources = tuple(s for s in _all_sources(content) if not any(same_source(s, old) for old in page.sources))
     resolves = action.operation is Operation.RESOLVE and page.status != Status.RESOLVED
     if not (added or new_sources or resolves):
@@ -142,7 +145,7 @@ def _merged(
     _update_dates(edit, page, _newest(content))
     if new_sources:
         edit.extend("sources", [_written(source) for source in new_sources], lambda: _as_listed(page))
-    _update_tags(edit, page, content.tags)
+    _update_tags(edit, page, _tags(content))
     if resolves or "status" not in page.data:
         edit.set("status", (Status.RESOLVED if resolves else Status.ACTIVE).value)
     notes = _update_related(edit, page, neighbours, sources)
@@ -174,7 +177,7 @@ def _update_dates(edit: FrontmatterEdit, page: Page, newest: date) -> None:
 
 def _update_tags(edit: FrontmatterEdit, page: Page, tags: Sequence[str]) -> None:
     known = {tag.casefold() for tag in page.tags}
-    new = [tag for tag in dict.fromkeys(tags) if tag.casefold() not in known][: max(0, MOST_TAGS - len(page.tags))]
+    new = [tag for tag in tags if tag.casefold() not in known][: max(0, MOST_TAGS - len(page.tags))]
     if new:
         edit.extend("tags", Inline(new), lambda: list(page.tags))
 
@@ -220,7 +223,7 @@ def _verified(
 
 def _not_kept(before: str, after: str) -> Iterator[str]:
     lines = iter(line.rstrip("\r\n") for line in split_lines(after))
-    for line in split_lines(before):
+    for line in split_lines(before.replace(BANNER, MIXED_BANNER, 1) if MIXED_BANNER in after else before):
         if not any(line.rstrip("\r\n") == other for other in lines):
             yield line
             return
@@ -241,8 +244,13 @@ def _check_content(action: Action, content: PageContent, finds: Callable[[str], 
 
 
 def _passages(content: PageContent) -> Iterator[Passage]:
+    """Every passage that says anything."""
     for section in content.sections:
-        yield from section.passages
+        yield from (passage for passage in section.passages if fold(passage.text))
+
+
+def _tags(content: PageContent) -> list[str]:
+    return list(dict.fromkeys(tag for written in content.tags if (tag := fold(written))))
 
 
 def _all_sources(content: PageContent) -> tuple[Source, ...]:

@@ -18,8 +18,7 @@ def repository_lock(path: Path) -> Iterator[None]:
     `path` lies in git's common folder, so that all worktrees of a repository share it. Raises RepositoryBusy, naming
     the holder's process, where another run holds it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    descriptor = _open(path)
     try:
         _take(descriptor, path)
         os.ftruncate(descriptor, 0)
@@ -27,6 +26,14 @@ def repository_lock(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    except OSError as error:
+        raise WikiError(f"{path} cannot be opened ({error.strerror}); nothing was read or written.") from error
 
 
 def _take(descriptor: int, path: Path) -> None:

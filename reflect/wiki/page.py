@@ -21,7 +21,10 @@ from reflect.wiki.markdown import fold, headings, is_rule, is_underline, plain_l
 from reflect.wiki.passages import CITATION
 
 BANNER = "_Extracted: quotes from sessions and commits, not a summary._"
-"""The line on a page that holds nothing but quotes. It is never taken for the page's lead."""
+"""The line on a page that holds nothing but quotes."""
+
+MIXED_BANNER = "_Lines that begin with `>` are quotes, word for word; the rest is a summary of what it cites._"
+"""The line on a page that an engine's own sentences were added to. Neither is ever taken for a page's lead."""
 
 SPEC_KEYS = ("created", "updated", "sources", "tags", "status", "related")
 SCOPE_KEYS = (
@@ -296,7 +299,7 @@ def _lead(body: str) -> str:
         if is_underline(text):
             paragraph.clear()  # what stood above was a heading, or nothing
             continue
-        ends = not text or text.startswith("#") or is_rule(line) or text == BANNER
+        ends = not text or text.startswith("#") or is_rule(line) or text in (BANNER, MIXED_BANNER)
         if ends and paragraph:
             break
         if not ends:

@@ -18,10 +18,13 @@ def scaffold(reflect_dir: Path) -> tuple[str, ...]:
     Safe to repeat: nothing that exists is overwritten; to an existing `.gitignore` only missing lines are added.
     """
     made: list[str] = []
-    for folder in (reflect_dir, reflect_dir / WIKI):
-        made += _folder(folder, reflect_dir)
-    made += _file(reflect_dir / FORMAT_FILE, DEFAULT_FORMAT)
-    made += _ignore(reflect_dir / IGNORE_FILE)
+    try:
+        for folder in (reflect_dir, reflect_dir / WIKI):
+            made += _folder(folder, reflect_dir)
+        made += _file(reflect_dir / FORMAT_FILE, DEFAULT_FORMAT)
+        made += _ignore(reflect_dir / IGNORE_FILE)
+    except OSError as error:
+        raise WikiError(f"{reflect_dir} cannot be made ready ({error}); nothing in it was overwritten.") from error
     return tuple(made)
 
 

@@ -56,6 +56,8 @@ class Wiki:
             return read_regular(file)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise PageError(f"{shown(path)} cannot be read ({error.strerror}); it was left as it is.") from error
 
     def page(self, path: str) -> Page:
         """One page, read. Raises PageError for one that cannot be read."""
@@ -80,6 +82,8 @@ class _Reading:
             content = read_regular(folder / path)
             self.hashes[name] = sha256(content)
             page = parse_page(content, name)
+        except FileNotFoundError:
+            return
         except (PageError, OSError) as error:
             reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
             if is_archived:
@@ -127,3 +131,5 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return list(entries)
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise WikiError(f"{shown(str(folder))} cannot be read ({error.strerror}); nothing was changed.") from error

@@ -15,7 +15,7 @@ from reflect.errors import PageError, WikiError
 from reflect.model import Operation, PageContent, Passage, Section, Source, SourceKind
 from reflect.wiki.draft import draft_page, without_missing_links
 from reflect.wiki.markdown import fold, split_lines
-from reflect.wiki.page import BANNER, parse_page
+from reflect.wiki.page import BANNER, MIXED_BANNER, parse_page
 from reflect.wiki.passages import cited_quotes, cited_sources
 from reflect.wiki.related import Neighbours
 from reflect.wiki.store import WikiState
@@ -82,6 +82,8 @@ def test_a_new_page_to_the_byte() -> None:
 def test_hazard_88_a_page_without_a_source_is_never_written() -> None:
     with pytest.raises(PageError, match="no passage to write"):
         drafted(PageContent(title="T", sections=()))
+    with pytest.raises(PageError, match="no passage to write"):
+        drafted(content(passage(" \n\x00 ")))
     with pytest.raises(PageError, match="names no evidence"):
         drafted(content(Passage(text="x", evidence_ids=(), said_at=DAY)))
 
@@ -101,6 +103,15 @@ def test_prose_of_an_engine_is_no_quote_and_gets_no_banner() -> None:
     assert "Attempts stop at three. (checkpoint 4ecb34b81a12)\n" in draft.text
     assert "> " not in draft.text
     assert BANNER not in draft.text
+
+
+def test_a_page_of_quotes_and_prose_says_which_is_which() -> None:
+    mixed = drafted(content(passage("cap at three"), passage("Attempts stop at three.", quoted=False)))
+    assert f"\n\n{MIXED_BANNER}\n\n" in mixed.text
+    quotes = drafted(content(passage("cap at three")))
+    grown = drafted(content(passage("Attempts stop at three.", COMMIT, quoted=False)), quotes.content)
+    assert MIXED_BANNER in grown.text and BANNER not in grown.text
+    assert parse_page(grown.content, "a/b.md").lead == "cap at three"
 
 
 def test_the_day_is_the_newest_evidence_in_utc() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from reflect.configuration import slugify
 from reflect.errors import WikiError
 from reflect.wiki.paths import canonical_key, checked_page, why_unsafe
 
@@ -22,6 +23,13 @@ from reflect.wiki.paths import canonical_key, checked_page, why_unsafe
 )
 def test_twins_are_one_page(twin: str) -> None:
     assert canonical_key(twin) == canonical_key("decisions/retry-policy.md")
+
+
+def test_hazard_23_titles_that_begin_alike_keep_names_of_their_own() -> None:
+    begin = "the retry policy of the payment gateway and everything that was said about it in march "
+    names = {canonical_key(f"decisions/{slugify(begin + end)}.md") for end in ("one", "two", "ONE!")}
+    assert len(begin) > 80
+    assert len(names) == 3
 
 
 def test_hazard_22_unicode_forms_are_one_page() -> None:
