@@ -214,20 +214,26 @@ def _missing_keys(data: Mapping[str, Any]) -> str | None:
 
 
 def _date_fault(data: Mapping[str, Any]) -> str | None:
-    days = [data.get("created"), data.get("updated")]
-    strange = [day for day in days if not isinstance(day, date) or isinstance(day, datetime)]
-    if strange:
-        return f"{strange[0]!r} is no day"
-    return f"it was updated on {days[1]}, before it was created on {days[0]}" if days[1] < days[0] else None
+    created, updated = data.get("created"), data.get("updated")
+    for day in (created, updated):
+        if not isinstance(day, date) or isinstance(day, datetime):
+            return f"{day!r} is no day"
+    assert isinstance(created, date) and isinstance(updated, date)
+    return f"it was updated on {updated}, before it was created on {created}" if updated < created else None
 
 
 def _mangled_id(data: Mapping[str, Any], draft: DraftRow) -> str | None:
-    """A new source whose id a plain reader does not give back; what other tools wrote before stays as it is."""
-    read = {str(value) for value in _scalars(data.get("sources")) if isinstance(value, str)}
-    read |= {word for value in read for word in value.replace(":", " ").split()}
+    """A new source whose id some reader would not give back; what other tools wrote before stays as it is.
+
+    Readers differ in what they take for a number: only an id in quotes is text to all of them.
+    """
+    read = {value for value in _scalars(data.get("sources")) if isinstance(value, str)}
     before = draft.previous_text or ""
-    lost = [source for source in draft.sources if source not in read and source not in before]
-    return f"a YAML reader does not give the source {lost[0]} back as text" if lost else None
+    for source in draft.sources:
+        quoted = f'"{source}"' in draft.text or f"'{source}'" in draft.text
+        if source not in before and not (quoted and source in read):
+            return f"the source {source} is not written in quotes, so that a YAML reader may take it for a number"
+    return None
 
 
 def _scalars(value: object) -> Iterator[object]:
