@@ -22,9 +22,7 @@ _GONE = re.compile(
     )\s+(?P<what>(?:[^\s,;:]+\s*){1,6})""",
     re.VERBOSE,
 )
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|don't|dont|doesn't|won't|isn't|aren't|shouldn't|cannot|can't|mustn't)\b"
-)
+_NEGATION = re.compile(r"\b(?:not|never|no|don't|dont|doesn't|won't|isn't|aren't|shouldn't|cannot|can't|mustn't)\b")
 _SAYS_WHAT = re.compile(
     r"^(?P<subject>.{3,80}?)\b(?:should|must|shall|has to|have to|needs? to|is|are|will|stays?|becomes?)"
     r"(?: now| not| never| always)*(?: be)?\s+(?P<value>.+)$"

@@ -173,7 +173,11 @@ def _plan_topics(
 
 def _strength(weights: Weights, topic: Topic) -> float:
     more = min(_MOST_MORE, sum(1 for finding in topic.findings[1:] if finding.score >= weights.floor))
-    return topic.lead.score + weights.each_more * more + (weights.independent if len(topic.sources) > 1 else 0.0)
+    return (
+        max(finding.score for finding in topic.findings)
+        + weights.each_more * more
+        + (weights.independent if len(topic.sources) > 1 else 0.0)
+    )
 
 
 def _add_updates(draft: _Draft, updates: dict[str, list[Topic]], resolved: dict[str, list[Finding]]) -> None:

@@ -22,6 +22,9 @@ COMPLETED = "completed"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CONTEXT = 600
 _MOST_AROUND = 3
+_TELLS_BY_ITSELF = 4
+"""Topical words an answer needs where its question may not be seen."""
+
 _SHORT = 60
 _LONG = 240
 _SUMMARY_POSITION = -1
@@ -112,6 +115,8 @@ def _context(turn: Turn, last_reply: str, last_tool: str) -> str:
 def _of_turn(listener: Listener, session: Session, mode: EvidenceMode, said: _Said) -> Iterator[Finding]:
     if said.turn.channel is Channel.ANSWER and mode is EvidenceMode.FULL and said.turn.about:
         yield from _of_answer(listener, session, mode, said)
+        return
+    if said.turn.channel is Channel.ANSWER and len(terms(said.turn.text)) < _TELLS_BY_ITSELF:
         return
     found = list(_of_lines(listener, session, mode, said))
     if found and not (said.voice != "assistant" and listener.spoils(said.turn.text)):
