@@ -69,8 +69,7 @@ class Place:
         parts = written.split("/")
         if any("*" in part or "?" in part or "[" in part for part in parts[:-1]):
             return True  # a wildcard folder may be any folder
-        base = None if self.cwd is None else self.cwd.replace("\\", "/")
-        full = posixpath.normpath(posixpath.join(base or ".", written))
+        full = self._full(written)
         if self.workspace is None:
             return _is_absolute(written) or full.startswith("..") or _has_foreign_folder(full)
         root = posixpath.normpath(self.workspace.replace("\\", "/"))
@@ -86,8 +85,12 @@ class Place:
 
     def moved(self, path: str) -> Place:
         """The place after `cd path`."""
-        base = "." if self.cwd is None else self.cwd.replace("\\", "/")
-        return Place(posixpath.normpath(posixpath.join(base, path)), self.workspace)
+        return Place(self._full(path.replace("\\", "/")), self.workspace)
+
+    def _full(self, written: str) -> str:
+        if _is_absolute(written) or self.cwd is None:
+            return posixpath.normpath(written)
+        return posixpath.normpath(posixpath.join(self.cwd.replace("\\", "/"), written))
 
 
 def _is_absolute(path: str) -> bool:

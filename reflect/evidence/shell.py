@@ -11,34 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from reflect.evidence.closed_list import closed_list
 from reflect.evidence.places import Place
+from reflect.evidence.shell_syntax import Command, NotPlain, commands_of
 
 MAX_LINE_CHARS = 20_000
-
-_QUOTED_HERE_TEXT = re.compile(r"\$\(\s*cat\s+<<-?\s*(['\"])(\w+)\1\n(?:.*?\n)??\s*\2\s*\)", re.DOTALL)
-"""`$(cat <<'END' … END)`: agents write commit messages this way. With its mark in quotes the text is taken as it is."""
+MAX_PLACES = 32
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
-_HARMLESS_VARIABLES = frozenset(
-    {"CI", "COLUMNS", "FORCE_COLOR", "LANG", "LC_ALL", "LINES", "NO_COLOR", "TERM", "TZ", "GIT_PAGER_IN_USE"}
-)
-
-
-_PLAIN = re.compile(r"[\w\-./=,:@%+*?~^!\[\]]+")
-"""Signs that mean nothing to the shell but themselves, or a file name pattern."""
-
-
-class NotPlain(Exception):
-    """The line holds something that cannot be followed; the message says what."""
-
-
-@dataclass(slots=True)
-class _Command:
-    words: list[str] = field(default_factory=list)
-    read_from: list[str] = field(default_factory=list)
+_HARMLESS_VARIABLES = frozenset({"CI", "COLUMNS", "FORCE_COLOR", "LANG", "LC_ALL", "LINES", "NO_COLOR", "TERM", "TZ"})
 
 
 def shell_danger(line: str, place: Place) -> str | None:
@@ -46,226 +28,64 @@ def shell_danger(line: str, place: Place) -> str | None:
     if len(line) > MAX_LINE_CHARS:
         return "a shell command too long to follow"
     try:
-        commands = _Lexer(_QUOTED_HERE_TEXT.sub("TEXT", line)).commands()
+        commands = commands_of(line)
     except NotPlain as found:
         return f"a shell command with {found}"
+    return _danger_of(commands, place)
+
+
+def _danger_of(commands: Sequence[Command], place: Place) -> str | None:
+    """A `cd` may fail, or run in a pipe of its own: a command is judged in every place where it may run."""
+    places: tuple[Place, ...] = (place,)
+    left: tuple[Place, ...] = ()
+    piped = False
     for command in commands:
-        reason, place = _judge(command, place)
+        reason, moved = _judge(command, places)
         if reason is not None:
             return reason
+        if moved != places and command.joint == "&&" and not piped:
+            places, left = moved, (*left, *places)
+        elif moved != places:
+            places = tuple(dict.fromkeys((*places, *moved)))
+        if command.joint != "&&":
+            places, left = tuple(dict.fromkeys((*places, *left))), ()
+        if len(places) + len(left) > MAX_PLACES:
+            return "a shell command that changes its directory too often to follow"
+        piped = command.joint in ("|", "|&")
     return None
 
 
-def _judge(command: _Command, place: Place) -> tuple[str | None, Place]:
+def _judge(command: Command, places: tuple[Place, ...]) -> tuple[str | None, tuple[Place, ...]]:
+    """Why this command may print a stranger's words, and the places after it."""
     words = list(command.words)
     while words and (assigned := _ASSIGNMENT.match(words[0])):
         if assigned[1] not in _HARMLESS_VARIABLES:
-            return f"a shell command with the variable {assigned[1]}", place
+            return f"a shell command with the variable {assigned[1]}", places
         words.pop(0)
-    if any(place.is_foreign(path) for path in command.read_from):
-        return "a shell command that reads outside the workspace", place
+    if any(place.is_foreign(path) for path in command.read_from for place in places):
+        return "a shell command that reads outside the workspace", places
     if not words:
-        return None, place
-    name, arguments = words[0], words[1:]
-    if name == "cd":
-        return _change_directory(arguments, place)
+        return None, places
+    if words[0] == "cd":
+        return _change_directory(words[1:], places)
+    reasons = (_command_danger(words[0], words[1:], place) for place in places)
+    return next((reason for reason in reasons if reason is not None), None), places
+
+
+def _command_danger(name: str, arguments: Sequence[str], place: Place) -> str | None:
     check = _COMMANDS.get(name)
     if check is None:
-        return f"shell command `{name[:40]}`", place
+        return f"shell command `{name[:40]}`"
     if place.is_outside:
-        return f"shell command `{name}` outside the workspace", place
+        return f"shell command `{name}` outside the workspace"
     reason = check(arguments, place)
-    return (None if reason is None else f"shell command `{name}` {reason}"), place
+    return None if reason is None else f"shell command `{name}` {reason}"
 
 
-def _change_directory(arguments: Sequence[str], place: Place) -> tuple[str | None, Place]:
-    if len(arguments) != 1 or arguments[0] == "-" or place.is_foreign(arguments[0]):
-        return "shell command `cd` that leaves the workspace", place
-    return None, place.moved(arguments[0])
-
-
-class _Lexer:
-    """Splits a line into commands; `NotPlain` for whatever runs another command or hides a word."""
-
-    def __init__(self, line: str) -> None:
-        self._line = line.replace("\r\n", "\n")
-        self._at = 0
-        self._commands: list[_Command] = []
-        self._command = _Command()
-        self._word: list[str] | None = None
-        self._redirection: str | None = None
-        self._here_marks: list[tuple[str, bool]] = []
-
-    def commands(self) -> list[_Command]:
-        while self._at < len(self._line):
-            if plain := _PLAIN.match(self._line, self._at):
-                self._add(plain[0])
-                self._at = plain.end()
-            else:
-                self._step(self._line[self._at])
-        self._end_command()
-        if self._here_marks:
-            raise NotPlain("a here-document without an end")
-        return self._commands
-
-    def _step(self, sign: str) -> None:
-        self._at += 1
-        if sign == "'":
-            self._single_quoted()
-        elif sign == '"':
-            self._double_quoted()
-        elif sign == "\\":
-            self._escaped()
-        elif sign in "$`":
-            self._add(self._expansion(sign))
-        elif sign == "\n":
-            self._end_command()
-            self._skip_here_documents()
-        elif sign in " \t":
-            self._end_word()
-        elif sign in ";|&":
-            self._separator(sign)
-        elif sign in "<>":
-            self._redirect(sign)
-        elif sign == "#" and self._word is None:
-            end = self._line.find("\n", self._at)
-            self._at = len(self._line) if end < 0 else end
-        elif sign in "(){}":
-            self._bracket(sign)
-        else:
-            self._add(sign)
-
-    def _add(self, text: str) -> None:
-        if self._word is None:
-            self._word = []
-        self._word.append(text)
-
-    def _single_quoted(self) -> None:
-        end = self._line.find("'", self._at)
-        if end < 0:
-            raise NotPlain("an open quote")
-        self._add(self._line[self._at : end])
-        self._at = end + 1
-
-    def _double_quoted(self) -> None:
-        self._add("")
-        while self._at < len(self._line):
-            sign = self._line[self._at]
-            self._at += 1
-            if sign == '"':
-                return
-            if sign in "$`":
-                self._add(self._expansion(sign, quoted=True))
-            elif sign == "\\" and self._at < len(self._line):
-                self._add(self._line[self._at])
-                self._at += 1
-            else:
-                self._add(sign)
-        raise NotPlain("an open quote")
-
-    def _escaped(self) -> None:
-        if self._at >= len(self._line):
-            raise NotPlain("an open escape")
-        if self._line[self._at] != "\n":
-            self._add(self._line[self._at])
-        self._at += 1
-
-    def _expansion(self, sign: str, *, quoted: bool = False) -> str:
-        following = self._line[self._at : self._at + 1]
-        if sign == "`" or following == "(":
-            raise NotPlain("a command substitution")
-        if following and following in "?#!$":
-            self._at += 1
-            return "0"
-        if following == "" or following in " \t\n|/:.,)%" or (quoted and following in "\"'"):
-            return "$"  # not an expansion
-        raise NotPlain("a variable")
-
-    def _bracket(self, sign: str) -> None:
-        if sign in "()":
-            raise NotPlain("a subshell or a group")
-        # HEAD@{1} and find's {} are words; {a,b} is a list of words and { opens a group
-        end = self._line.find("}", self._at)
-        inside = self._line[self._at : end] if end >= 0 else ","
-        if sign == "}" and self._word is not None:
-            self._add(sign)
-        elif sign == "}" or "," in inside or ".." in inside or (self._word is None and inside):
-            raise NotPlain("a list in braces or a group")
-        else:
-            self._add(sign)
-
-    def _separator(self, sign: str) -> None:
-        if sign == "&" and self._line[self._at : self._at + 1] == ">":
-            self._end_word()
-            self._at += 1
-            self._redirection = ">"
-            return
-        self._end_command()
-        if self._line[self._at : self._at + 1] in ("&", "|", ";"):
-            self._at += 1
-
-    def _redirect(self, sign: str) -> None:
-        if self._word is not None and "".join(self._word).isdigit():
-            self._word = None  # the number of a file descriptor
-        self._end_word()
-        if self._line.startswith("(", self._at):
-            raise NotPlain("a process substitution")
-        if sign == "<" and self._line.startswith("<", self._at):
-            self._at += 1
-            if self._line.startswith("<", self._at):
-                self._at += 1
-                self._redirection = "text"
-            else:
-                self._here_document()
-            return
-        while self._at < len(self._line) and self._line[self._at] in ">|&":
-            self._at += 1
-        self._redirection = sign
-
-    def _here_document(self) -> None:
-        found = re.compile(r"-?[ \t]*(?:(['\"])([^'\"\n]+)\1|\\?([A-Za-z_]\w*))").match(self._line, self._at)
-        if found is None:
-            raise NotPlain("a here-document without a mark")
-        self._at = found.end()
-        literal = found[1] is not None or self._line[found.start() : found.end()].lstrip("- \t").startswith("\\")
-        self._here_marks.append((found[2] or found[3], literal))
-
-    def _skip_here_documents(self) -> None:
-        for mark, literal in self._here_marks:
-            lines = []
-            while True:
-                if self._at >= len(self._line):
-                    raise NotPlain("a here-document without an end")
-                end = self._line.find("\n", self._at)
-                end = len(self._line) if end < 0 else end
-                line = self._line[self._at : end]
-                self._at = end + 1
-                if line.lstrip("\t") == mark:
-                    break
-                lines.append(line)
-            body = "\n".join(lines)
-            if not literal and ("$" in body or "`" in body):
-                raise NotPlain("an expanding here-document")
-        self._here_marks.clear()
-
-    def _end_word(self) -> None:
-        if self._word is None:
-            return
-        word = "".join(self._word)
-        self._word = None
-        if self._redirection is None:
-            self._command.words.append(word)
-        elif self._redirection == "<":
-            self._command.read_from.append(word)
-        self._redirection = None
-
-    def _end_command(self) -> None:
-        self._end_word()
-        if self._redirection is not None:
-            raise NotPlain("a redirection to nowhere")
-        if self._command.words or self._command.read_from:
-            self._commands.append(self._command)
-        self._command = _Command()
+def _change_directory(arguments: Sequence[str], places: tuple[Place, ...]) -> tuple[str | None, tuple[Place, ...]]:
+    if len(arguments) != 1 or arguments[0] == "-" or any(place.is_foreign(arguments[0]) for place in places):
+        return "shell command `cd` that leaves the workspace", places
+    return None, tuple(place.moved(arguments[0]) for place in places)
 
 
 Check = Callable[[Sequence[str], Place], "str | None"]
@@ -285,7 +105,9 @@ def _reads(arguments: Sequence[str], place: Place) -> str | None:
                 continue
             _, equals, value = argument.partition("=")
             if not equals:
-                continue
+                if "/" not in argument:
+                    continue
+                value = argument[argument.index("/") :]  # glued to the option's letter
         if _is_earlier_session(value) or place.is_foreign(value):
             return "on what lies outside the workspace"
     return None
@@ -311,7 +133,7 @@ def _grep(arguments: Sequence[str], place: Place) -> str | None:
 def _after_pattern(words: Sequence[str], options: Sequence[str]) -> list[str]:
     """The files among the words of a search: all but the first, which is the pattern unless an option gives it."""
     named = any(option.startswith(("-e", "-f", "--regexp", "--file")) for option in options)
-    valued = [option for option in options if "=" in option]
+    valued = [option for option in options if "=" in option or "/" in option]
     return [*(words if named else words[1:]), *valued]
 
 
@@ -330,11 +152,30 @@ def _find(arguments: Sequence[str], place: Place) -> str | None:
     if any(a.startswith(("-exec", "-ok", "-files0-from")) for a in arguments):
         return "that runs another command"
     start: list[str] = []
-    for argument in arguments:
+    for argument in _without_first(arguments, ("-H", "-L", "-P")):
         if argument.startswith(("-", "(", "!")):
             break
         start.append(argument)
     return _reads(start, place)
+
+
+def _without_first(arguments: Sequence[str], options: Sequence[str]) -> Sequence[str]:
+    count = 0
+    while count < len(arguments) and arguments[count] in options:
+        count += 1
+    return arguments[count:]
+
+
+def _diff(arguments: Sequence[str], place: Place) -> str | None:
+    if any(a == "--recursive" or (a[:1] == "-" and a[:2] != "--" and "r" in a) for a in arguments):
+        return "over whole folders"
+    return _reads(arguments, place)
+
+
+def _date(arguments: Sequence[str], place: Place) -> str | None:
+    if any(argument.startswith(("-f", "--file")) for argument in arguments):
+        return "of the lines of a file"
+    return None
 
 
 _SED_SCRIPT = re.compile(
@@ -426,6 +267,8 @@ def _git(arguments: Sequence[str], place: Place) -> str | None:
         return f"{subcommand} that runs another command"
     if subcommand == "grep" and any(word.startswith("-O") for word in words):
         return "grep that runs another command"
+    if subcommand == "grep" and any(word.startswith(("--no-index", "--untracked", "--no-ex")) for word in words):
+        return "grep beyond the project's own files"
     if any(_is_earlier_session(word) for word in words):
         return f"{subcommand} of recorded sessions"
     return _git_paths(subcommand, words, place)
@@ -448,14 +291,14 @@ def _git_paths(subcommand: str, words: Sequence[str], place: Place) -> str | Non
 
 _PRINTS_NO_FILE = closed_list(
     """
-    : [ basename chmod date dirname echo exit false mkdir nproc printf pwd rm rmdir seq sleep test touch true type uname
+    : [ basename chmod dirname echo exit false mkdir nproc printf pwd rm rmdir seq sleep test touch tr true type uname
     wait     which whoami
     """
 )
 _READERS = closed_list(
     """
-    base64 black cat cksum cmp column comm cp cut diff du expand file fmt fold gofmt head hexdump isort jq ln ls md5sum
-    mv nl od paste readlink realpath rev ruff rustfmt sha1sum sha256sum shellcheck stat strings tac tail tee tr tree
+    base64 black cat cksum cmp column comm cp cut du expand file fmt fold gofmt head hexdump isort jq ln ls md5sum
+    mv nl od paste readlink realpath rev ruff rustfmt sha1sum sha256sum shellcheck stat strings tac tail tee tree
     uniq wc xxd
     """
 )
@@ -464,6 +307,8 @@ _COMMANDS: dict[str, Check] = {
     **dict.fromkeys(_PRINTS_NO_FILE, _anything),
     **dict.fromkeys(_READERS, _reads),
     "awk": _awk,
+    "date": _date,
+    "diff": _diff,
     "egrep": _grep,
     "fgrep": _grep,
     "find": _find,
