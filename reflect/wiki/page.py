@@ -44,7 +44,7 @@ SCOPE_KEYS = (
 
 _FLAGS = {"true": True, "false": False}
 
-_NOTHING = frozenset({"", "null", "~", "none"})
+_NOTHING = frozenset({"", "null", "~"})
 _DECIMAL = re.compile(r"[0-9](?:\.[0-9]{1,17})?")
 _DATE = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])")
 _DIGEST = re.compile(r"digest(?:-\d+)?")
@@ -123,7 +123,7 @@ def parse_page(content: bytes, path: str) -> Page:
     parts = split(text, path)
     data = parts.data or {}
     second, start = _second_block(parts)
-    title = _text(data.get("title")) or _heading_title(parts.body[start:]) or _slug_title(path)
+    title = _said(data.get("title")) or _heading_title(parts.body[start:]) or _slug_title(path)
     sources, strange = _sources(data.get("sources"))
     notes = [f"{path} has a second frontmatter block; it is read as text of the page."] if second else []
     notes += [f"{path} lists the source {entry!r}, which names neither a checkpoint nor a commit." for entry in strange]
@@ -133,7 +133,7 @@ def parse_page(content: bytes, path: str) -> Page:
         parts=parts,
         title=title,
         lead=_lead(parts.body[start:]),
-        status=_text(_first(data.get("status"))).lower() or Status.ACTIVE,
+        status=_said(_first(data.get("status"))).lower() or Status.ACTIVE,
         created=page_date(data.get("created")),
         updated=page_date(data.get("updated")),
         sources=sources,
@@ -225,9 +225,12 @@ def _source_entries(value: object) -> Iterator[str]:
 def _tags(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         entries: Sequence[object] = value.split(",")
+        if len(entries) == 1 and not _text(entries[0]):
+            return ()
     else:
         entries = value if isinstance(value, list) else ()
-    return tuple(dict.fromkeys(tag for entry in entries if (tag := _text(entry))))
+    texts = (fold(entry) if isinstance(entry, str) else _text(entry) for entry in entries)
+    return tuple(dict.fromkeys(tag for tag in texts if tag))
 
 
 def _related(value: object, path: str) -> tuple[str, ...]:
@@ -257,6 +260,12 @@ def _text(value: object) -> str:
         ((key, inner),) = value.items()
         return f"{key}: {_text(inner)}" if isinstance(inner, str) else ""
     return ""
+
+
+def _said(value: object) -> str:
+    """Like `_text`, for values where `None` is a slip of another program and no name."""
+    text = _text(value)
+    return "" if text.lower() == "none" else text
 
 
 def _first(value: object) -> object:
