@@ -108,18 +108,18 @@ _MARKER = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*(?:([-+*]|\d{1,9}[.)])[ \t]+(?:\[
 
 
 def _blocks(body: str) -> Iterator[str]:
-    """The statements of `body`: paragraphs and list items without their marks, line breaks folded.
+    """The statements of `body`: paragraphs, list items and headings without their marks, line breaks folded.
 
-    A heading states nothing: it has no source, so what it names still has to be said below it.
+    The title states nothing: it has no source, so what it names still has to be said below it.
     """
     block: list[str] = []
     for raw in split_lines(body):
         marker = _MARKER.match(raw)
-        is_heading = marker is not None and marker[2] is not None
+        is_title = marker is not None and marker[2] is not None and marker[2].strip() == "#"
         line = raw[marker.end() :].strip() if marker else raw.strip()
-        if not line or is_heading or (marker and marker[1]):
+        if not line or (marker and (marker[1] or marker[2])):
             yield " ".join(block)
             block = []
-        if line and not is_heading:
+        if line and not is_title:
             block.append(line)
     yield " ".join(block)
