@@ -53,10 +53,10 @@ def first_night(path: Path) -> None:
         "2026-03-18 09:50",
         INES,
         """
-        docs: write down what the database upgrade waits for
+        docs(database): payments-db is not upgraded to PostgreSQL 17 yet
 
-        Still open: `payments-db` runs PostgreSQL 14, whose support ends this year. The upgrade to 17 waits for a
-        window, because the extension `pg_partman` has to be dropped first and the partitions of that night are missing.
+        Still open: `payments-db` runs PostgreSQL 14, whose support ends this year. The upgrade is not done yet; it
+        needs a window in which `pg_partman` can be dropped and created again.
         """,
         {"docs/database.md": "# Database\n\nOne instance per service, snapshots every night."},
     )
@@ -91,7 +91,7 @@ def second_night(path: Path) -> None:
         fix(ci): raise the state lock timeout to 15 minutes
 
         Five minutes were too short for the state lock: an apply of all shops takes eleven, and pull requests that
-        waited for it failed at random.
+        waited for it failed at random. The pipeline now waits 15 minutes.
         """,
         {".github/workflows/plan.yml": _PIPELINE.replace("5m", "15m")},
     )
@@ -266,7 +266,7 @@ def _shop_variables(history: History) -> None:
     talk.reply("In `services/storefront.tf`, in the map `environment`. I will add `SEARCH_URL` there.")
     talk.cwd = f"{INES.home}/storefront"
     talk.prompt(
-        "now in the storefront repo: always read env variables through lib/env.ts, never process.env directly, "
+        "in the storefront repo now: always read env variables through lib/env.ts, never process.env directly, "
         "otherwise they end up in the browser bundle"
     )
     talk.tool(

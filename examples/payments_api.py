@@ -75,7 +75,7 @@ def first_night(path: Path) -> None:
         "2026-03-17 16:20",
         TOMAS,
         """
-        docs: say what is left on webhooks
+        docs(webhooks): the replay_dead_letters command is still missing
 
         Still open: a delivery that ran out of retries stays in `webhook_dead_letters` until somebody runs SQL by
         hand. The `replay_dead_letters` command is not written yet, so on-call has no safe way to send them again.
@@ -107,10 +107,11 @@ def second_night(path: Path) -> None:
         "2026-03-24 09:05",
         MAYA,
         """
-        fix(idempotency): keep idempotency keys for 72 hours instead of 24
+        fix(idempotency): keep stored idempotency keys for 72 hours
 
         The mobile app retries a failed charge when the phone is back online, and after a weekend in the mountains
-        that is more than a day later. With 24 hours the idempotency key was gone and the customer paid twice.
+        that is more than a day later. With 24 hours the stored idempotency key and its request fingerprint were gone,
+        so the customer paid twice.
         """,
         {"payments/retention.py": "IDEMPOTENCY_HOURS = 72"},
     )

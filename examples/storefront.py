@@ -62,7 +62,7 @@ def first_night(path: Path) -> None:
         "2026-03-18 17:05",
         JONAS,
         """
-        docs(checkout): note what the checkout still lacks
+        docs(checkout): no end-to-end test of the 3-D Secure redirect yet
 
         Still open: there is no end-to-end test for the 3-D Secure redirect, the sandbox answers from another origin and
         Playwright loses the session there. Until `checkout-3ds.spec.ts` exists, somebody has to click through the
@@ -87,7 +87,7 @@ def second_night(path: Path) -> None:
         "2026-03-23 15:02",
         LEA,
         """
-        test(checkout): cover the 3-D Secure redirect end to end (#88)
+        feat(checkout): test the 3-D Secure redirect end to end (#88)
 
         Done: `checkout-3ds.spec.ts` replaces the clicking by hand before a release. The session was lost because the
         cookie was `SameSite=Strict`, and the redirect back from the bank is a cross-site navigation. The cookie of
