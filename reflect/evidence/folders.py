@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from reflect.evidence.checkpoints import StoredFolder
@@ -25,7 +25,8 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 class NewFolder:
     """A session folder to settle in this run. `problem` says why its transcript is not read, empty where it is.
 
-    `content` is what the ledger is to remember it by; `sizes` are those of the transcript's chunks, in bytes.
+    `content` is what the ledger is to remember it by; `sizes` are those of the transcript's chunks, in bytes, and
+    `metadata_size` that of the metadata where it can be read.
     """
 
     stored: StoredFolder
@@ -34,7 +35,7 @@ class NewFolder:
     metadata_size: int | None
     problem: str
     outcome: Outcome
-    metadata: Metadata = field(default_factory=Metadata)
+    metadata: Metadata
 
     @property
     def id(self) -> EvidenceId:
@@ -74,25 +75,25 @@ def _sized(folder: StoredFolder, sizes: Mapping[str, int]) -> NewFolder:
         problem = f"its transcript has {sum(chunks):,} bytes, above the limit of {MAX_TRANSCRIPT:,}: it was not read"
     elif not folder.chunks and not problem:
         problem, outcome = "no transcript stored", Outcome.SKIPPED
-    size = sizes.get(folder.metadata) if folder.metadata else None
-    return NewFolder(folder, content, chunks, size, problem, outcome)
+    metadata, metadata_size = _weighed_metadata(folder, sizes)
+    return NewFolder(folder, content, chunks, metadata_size, problem, outcome, metadata)
 
 
 def _with_metadata(reader: ObjectReader, folders: Sequence[NewFolder]) -> Iterator[NewFolder]:
-    wanted = {
-        folder.stored.metadata: folder.metadata_size
-        for folder in folders
-        if folder.stored.metadata is not None and folder.metadata_size is not None and folder.metadata_size <= MAX_BYTES
-    }
-    raws = dict(zip(wanted, reader.ahead(wanted.items()), strict=True))
+    readable = [folder.stored.metadata for folder in folders if folder.metadata_size is not None]
+    raws = reader.read_all(oid for oid in readable if oid is not None)
     for folder in folders:
-        raw = raws.get(folder.stored.metadata) if folder.stored.metadata else None
-        yield replace(folder, metadata=_unread_metadata(folder) if raw is None else parse_metadata(raw))
+        raw = next(raws) if folder.metadata_size is not None else None
+        yield replace(folder, metadata=folder.metadata if raw is None else parse_metadata(raw))
 
 
-def _unread_metadata(folder: NewFolder) -> Metadata:
-    if folder.stored.metadata is None:
-        return Metadata(note="it has no metadata.json")
-    if folder.metadata_size is None or folder.metadata_size <= MAX_BYTES:
-        return Metadata(note="its metadata.json is not in this clone, or damaged")
-    return Metadata(note=f"its metadata.json has {folder.metadata_size:,} bytes and was not used")
+def _weighed_metadata(folder: StoredFolder, sizes: Mapping[str, int]) -> tuple[Metadata, int | None]:
+    """What stands for the metadata until it is read, and its size where it can be."""
+    if folder.metadata is None:
+        return Metadata(note="it has no metadata.json"), None
+    size = sizes.get(folder.metadata)
+    if size is None:
+        return Metadata(note="its metadata.json is not in this clone"), None
+    if size > MAX_BYTES:
+        return Metadata(note=f"its metadata.json has {size:,} bytes and was not used"), None
+    return Metadata(note="its metadata.json is damaged"), size

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
 import subprocess
 import tempfile
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reflect.errors import RepositoryError
-from reflect.evidence.objects import ObjectReader, PatientPipe
+from reflect.evidence.objects import ObjectReader
 
 SECONDS = 120.0
 """How long one call may take; for calls that stream, how long git may stay silent."""
@@ -223,9 +224,9 @@ class Git:
                 command, stdin=asked, stdout=subprocess.PIPE, stderr=said, env=_environment(extra)
             ) as process:
                 assert process.stdout is not None
-                pipe = PatientPipe(process.stdout.fileno(), "git " + arguments[0], SECONDS)
+                pipe = process.stdout.fileno()
                 try:
-                    while piece := pipe.read(_READ):
+                    while piece := self._piece(pipe, command):
                         yield piece
                     code = process.wait(SECONDS)
                 finally:
@@ -271,6 +272,14 @@ class Git:
             return DefaultBranch(name, _tips(name, by_name), how, _leading(name, by_name))
         tips = (head.oid,) if head.oid else ()
         return DefaultBranch(None, tips, "HEAD, which is detached (no origin/HEAD, no default_branch in config.yaml)")
+
+    def _piece(self, pipe: int, command: Sequence[str]) -> bytes:
+        ready, _, _ = select.select([pipe], [], [], SECONDS)
+        if not ready:
+            raise RepositoryError(
+                f"`{_shown(command)}` said nothing for {SECONDS:g} s in {self.root} and was given up."
+            )
+        return os.read(pipe, _READ)
 
     def _quiet(self, *arguments: str) -> str:
         command = _command(self.root) + list(arguments)

@@ -1,30 +1,32 @@
 """Reading git objects through one persistent process.
 
-`git cat-file --batch` answers in the order it is asked. `read` asks and waits; `ahead` keeps questions waiting so that
-git unpacks the next object on its core while the caller works on this one.
+`git cat-file --batch` answers in the order it is asked. `read` and `read_all` ask and wait. `ahead` asks for large
+objects before they are needed and takes them off in a thread, so that git unpacks on its core while the caller works.
+
+Git answers over a socket and not a pipe: there, one call waits for a whole object. Each call that comes back has to
+wait for the interpreter's lock, and a pipe would need fifty of them for a megabyte.
 """
 
 from __future__ import annotations
 
-import fcntl
-import io
-import os
 import queue
 import re
-import select
+import socket
+import struct
 import subprocess
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 
 from reflect.errors import RepositoryError
 
-AHEAD_BYTES = 48 << 20
+AHEAD_BYTES = 32 << 20
 """How much may be asked for, or read and not yet taken, besides the object that is being worked on."""
 
-_AHEAD_QUESTIONS = 256  # 256 questions fit into the smallest pipe, so that asking never blocks
-_PIPE = 1 << 20
+_AT_ONCE = 256  # questions: they fit into the smallest pipe, so that asking never blocks
+_BUFFER = 1 << 20
 _NO_OBJECT = "0" * 40
 _QUESTION = re.compile(r"[0-9a-f]{40}(?:\^\{tree\}|:[\w./-]{1,80})?")
 
@@ -32,171 +34,212 @@ _QUESTION = re.compile(r"[0-9a-f]{40}(?:\^\{tree\}|:[\w./-]{1,80})?")
 class ObjectReader:
     """Reads objects by id. An object that is not in this clone, or that is damaged, is None.
 
-    Also understood: `<commit>^{tree}` and `<commit>:<path>` for a path the caller chose.
+    Also understood: `<commit>^{tree}` and `<commit>:<path>` for a path the caller chose. One iteration at a time:
+    finish or drop it before the next call.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], *, silence_s: float) -> None:
         self._command = list(command)
         self._environment = dict(environment)
         self._silence_s = silence_s
-        self._process: _Batch | None = None
+        self._batch: _Batch | None = None
 
     def read(self, name: str) -> bytes | None:
-        return next(self.ahead([(name, 0)]))
+        return next(self.read_all([name]))
 
     def read_all(self, names: Iterable[str]) -> Iterator[bytes | None]:
-        """The objects in the order of `names`, for small objects (trees, metadata)."""
-        return self.ahead((name, 0) for name in names)
+        """The objects in the order of `names`, for small ones (trees, metadata)."""
+        asked = iter(names)
+        while together := list(islice(asked, _AT_ONCE)):
+            waiting = deque(together)
+            batch = self._started()
+            batch.ask(together)
+            try:
+                while waiting:
+                    answer = batch.answer()
+                    waiting.popleft()
+                    if isinstance(answer, _Died):
+                        batch = self._restarted(waiting)
+                        answer = None
+                    yield answer
+            finally:
+                if waiting:  # the caller stopped early: what git still says belongs to no one
+                    self.close()
 
     def ahead(self, wanted: Iterable[tuple[str, int]]) -> Iterator[bytes | None]:
-        """The objects in the order of `wanted`, pairs of a name and its size in bytes, read ahead up to a bound.
-
-        One iteration at a time: finish or drop it before the next call.
-        """
-        names = iter(wanted)
+        """The blobs in the order of `wanted`, pairs of an id and its true size in bytes, read ahead up to a bound."""
+        more = iter(wanted)
         waiting: deque[tuple[str, int]] = deque()
         promised = 0
-        batch = self._started()
+        ahead = _Ahead(self._started())
         try:
             while True:
-                while len(waiting) < _AHEAD_QUESTIONS and promised <= AHEAD_BYTES:
-                    following = next(names, None)
-                    if following is None:
+                asked: list[tuple[str, int]] = []
+                while len(waiting) + len(asked) < _AT_ONCE and promised <= AHEAD_BYTES:
+                    if (following := next(more, None)) is None:
                         break
-                    waiting.append(following)
+                    asked.append(following)
                     promised += following[1]
-                    batch.ask(_checked(following[0]))
+                ahead.ask(asked)
+                waiting += asked
                 if not waiting:
                     return
-                answer = batch.answer()
-                _, size = waiting.popleft()
-                promised -= size
+                answer: bytes | _Died | None = ahead.answer()
+                promised -= waiting.popleft()[1]
                 if isinstance(answer, _Died):
-                    batch = self._restarted([name for name, _ in waiting])
+                    ahead.abandon()
+                    ahead = _Ahead(self._restarted(()))
+                    ahead.ask(waiting)
                     answer = None
                 yield answer
         finally:
-            if waiting:  # the caller stopped early: what git still prints belongs to no one
+            if waiting:
+                ahead.abandon()
                 self.close()
+            else:
+                ahead.finish()
 
     def close(self) -> None:
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        if self._batch is not None:
+            self._batch.close()
+            self._batch = None
 
     def _started(self) -> _Batch:
-        if self._process is None:
-            self._process = _Batch(self._command, self._environment, self._silence_s)
-        return self._process
+        if self._batch is None:
+            self._batch = _Batch(self._command, self._environment, self._silence_s)
+        return self._batch
 
-    def _restarted(self, unanswered: Sequence[str]) -> _Batch:
+    def _restarted(self, unanswered: Iterable[str]) -> _Batch:
         """Git gives up at a damaged object; what was asked after it is asked again."""
         self.close()
         batch = self._started()
-        batch.ask(_NO_OBJECT)
+        batch.ask([_NO_OBJECT])
         if isinstance(batch.answer(), _Died):
             raise RepositoryError("`git cat-file --batch` ends as soon as it is started; nothing was changed.")
-        for name in unanswered:
-            batch.ask(name)
+        batch.ask(unanswered)
         return batch
 
 
 class _Died:
-    """Git ended before it had answered."""
+    """Git ended, or said something else than was asked for."""
 
 
 class _Batch:
-    """One process, and the thread that takes its answers off the pipe."""
+    """One process."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], silence_s: float) -> None:
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(environment),
-            bufsize=0,
-        )
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._in = self._process.stdin
-        self._raw = self._process.stdout
-        _widen(self._raw.fileno())
-        self._out = io.BufferedReader(PatientPipe(self._raw.fileno(), "git cat-file", silence_s), _PIPE)
-        self._questions: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[bytes | _Died | RepositoryError | None] = queue.SimpleQueue()
+        self._silence_s = silence_s
+        self._socket, theirs = socket.socketpair()
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
+        whole, part = divmod(silence_s, 1)
+        patience = struct.pack("@ll", int(whole), int(part * 1_000_000))
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
+        with theirs:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=theirs.fileno(),
+                stderr=subprocess.DEVNULL,
+                env=dict(environment),
+                bufsize=0,
+            )
+        self._said = b""
+
+    def ask(self, names: Iterable[str]) -> None:
+        asked = "".join(f"{_checked(name)}\n" for name in names).encode()
+        if asked:
+            assert self._process.stdin is not None
+            with suppress(BrokenPipeError):  # it died at an earlier question; the answer says so
+                self._process.stdin.write(asked)
+
+    def answer(self) -> bytes | _Died | None:
+        """The next answer, whatever its size."""
+        while (end := self._said.find(b"\n")) < 0:
+            if not (more := self._receive(1 << 16, 0)):
+                return _Died()
+            self._said += more
+        header, rest = self._said[:end], self._said[end + 1 :]
+        if header.endswith((b" missing", b" ambiguous")):
+            self._said = rest
+            return None
+        size = int(header.rsplit(b" ", 1)[1])
+        rest += self.exactly(size + 1 - len(rest))
+        self._said = rest[size + 1 :]
+        return rest[:size] if rest[size : size + 1] == b"\n" else _Died()
+
+    def blob(self, oid: str, size: int) -> bytes | _Died:
+        """The next answer where it is the blob `oid` of `size` bytes, which the caller knows to exist: one call."""
+        header = f"{oid} blob {size}\n".encode()
+        said = self.exactly(len(header) + size + 1)
+        if len(said) == len(header) + size + 1 and said.startswith(header):
+            return said[len(header) : -1]
+        return _Died()
+
+    def exactly(self, size: int) -> bytes:
+        """As many bytes, fewer where git ends before."""
+        said = self._receive(size, socket.MSG_WAITALL) if size > 0 else b""
+        while 0 < len(said) < size and (more := self._receive(size - len(said), socket.MSG_WAITALL)):
+            said += more
+        return said
+
+    def stop(self) -> None:
+        """End the process, so that whoever waits for it goes on."""
+        self._process.kill()
+
+    def close(self) -> None:
+        self.stop()
+        self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._socket.close()
+
+    def _receive(self, size: int, flags: int) -> bytes:
+        try:
+            return self._socket.recv(size, flags)
+        except BlockingIOError as error:
+            raise RepositoryError(
+                f"`git cat-file --batch` said nothing for {self._silence_s:g} s and was given up; nothing was changed."
+            ) from error
+
+
+class _Ahead:
+    """Takes blobs off a process in a thread, in the order they were asked for."""
+
+    def __init__(self, batch: _Batch) -> None:
+        self._batch = batch
+        self._asked: queue.SimpleQueue[tuple[str, int] | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[bytes | _Died | RepositoryError] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._take, name="git-objects", daemon=True)
         self._thread.start()
 
-    def ask(self, name: str) -> None:
-        with suppress(BrokenPipeError):  # it died at an earlier question; the answer says so
-            self._in.write(f"{name}\n".encode())
-        self._questions.put(True)
+    def ask(self, wanted: Iterable[tuple[str, int]]) -> None:
+        wanted = list(wanted)
+        self._batch.ask(oid for oid, _ in wanted)
+        for pair in wanted:
+            self._asked.put(pair)
 
-    def answer(self) -> bytes | _Died | None:
+    def answer(self) -> bytes | _Died:
         answer = self._answers.get()
         if isinstance(answer, RepositoryError):
             raise answer
         return answer
 
-    def close(self) -> None:
-        self._process.kill()
-        self._questions.put(False)
+    def finish(self) -> None:
+        """Everything asked for has been taken: the process serves the next question."""
+        self._asked.put(None)
         self._thread.join()
-        self._process.wait()
-        self._in.close()
-        self._out.close()
-        self._raw.close()
+
+    def abandon(self) -> None:
+        """End the process, because what it still says belongs to no one."""
+        self._batch.stop()
+        self.finish()
 
     def _take(self) -> None:
-        while self._questions.get():
+        while (pair := self._asked.get()) is not None:
             try:
-                self._answers.put(self._one())
+                self._answers.put(self._batch.blob(*pair))
             except RepositoryError as error:
                 self._answers.put(error)
-
-    def _one(self) -> bytes | _Died | None:
-        header = self._out.readline()
-        if not header.endswith(b"\n"):
-            return _Died()
-        if header.endswith((b" missing\n", b" ambiguous\n")):
-            return None
-        size = int(header.rsplit(b" ", 1)[1])
-        content = self._out.read(size)
-        if len(content) < size or self._out.read(1) != b"\n":
-            return _Died()
-        return content
-
-
-class PatientPipe(io.RawIOBase):
-    """A pipe that gives up when nothing comes for too long."""
-
-    def __init__(self, descriptor: int, speaker: str, silence_s: float) -> None:
-        self._descriptor = descriptor
-        self._speaker = speaker
-        self._silence_s = silence_s
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLIN)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int:
-        if not self._poll.poll(self._silence_s * 1000):
-            raise RepositoryError(
-                f"`{self._speaker}` said nothing for {self._silence_s:g} s and was given up; nothing was changed."
-            )
-        return os.readv(self._descriptor, [buffer])  # type: ignore[list-item]
-
-
-def _widen(descriptor: int) -> None:
-    """A pipe of 1 MiB instead of 64 KiB: fewer turns at the interpreter's lock per megabyte. Linux only."""
-    widen = getattr(fcntl, "F_SETPIPE_SZ", None)
-    if widen is None:
-        return
-    try:
-        fcntl.fcntl(descriptor, widen, _PIPE)
-    except OSError:
-        return  # above this user's limit: the small pipe works too
 
 
 def _checked(name: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from examples.sessions import GitRepository
 from reflect.errors import RepositoryError
 from reflect.evidence.git import Git
-from reflect.evidence.objects import AHEAD_BYTES
+from reflect.evidence.objects import AHEAD_BYTES, ObjectReader
 
 ABSENT = "1234567890" * 4
 
@@ -51,10 +53,67 @@ def test_a_damaged_object_is_none_and_the_next_ones_are_read(repository: GitRepo
 
 
 def test_more_than_is_read_ahead(repository: GitRepository) -> None:
-    oids = [blob(repository, bytes([number]) * (AHEAD_BYTES // 20)) for number in range(8)]
+    size = AHEAD_BYTES // 10
+    oids = [blob(repository, bytes([number]) * size) for number in range(13)]
+    asked: list[int] = []
+
+    def wanted() -> Iterator[tuple[str, int]]:
+        for number, oid in enumerate(oids):
+            asked.append(number)
+            yield oid, size
+
     with Git.open(repository.path).objects() as reader:
-        pieces = list(reader.ahead((oid, AHEAD_BYTES // 4) for oid in oids))
-    assert [piece[0] if piece else None for piece in pieces] == list(range(8))
+        pieces = reader.ahead(wanted())
+        assert next(pieces) == bytes([0]) * size
+        assert len(asked) == 11
+        assert list(pieces) == [bytes([number]) * size for number in range(1, 13)]
+
+
+@pytest.mark.parametrize("size", [0, 1, 9, 10, 99, 100, 12345])
+def test_sizes_at_which_the_header_grows(repository: GitRepository, size: int) -> None:
+    oid = blob(repository, b"x" * size)
+    with Git.open(repository.path).objects() as reader:
+        assert list(reader.ahead([(oid, size)] * 3)) == [b"x" * size] * 3
+
+
+def test_a_damaged_object_is_none_when_read_ahead(repository: GitRepository) -> None:
+    one, damaged, two = blob(repository, b"one"), blob(repository, b"damaged" * 9999), blob(repository, b"two")
+    path = repository.path / ".git" / "objects" / damaged[:2] / damaged[2:]
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:60])
+    wanted = [(one, 3), (damaged, 69993), (two, 3), (damaged, 69993), (two, 3)]
+    with Git.open(repository.path).objects() as reader:
+        assert list(reader.ahead(wanted)) == [b"one", None, b"two", None, b"two"]
+
+
+def test_an_object_that_went_away_is_none_when_read_ahead(repository: GitRepository) -> None:
+    one, two = blob(repository, b"one"), blob(repository, b"two" * 100)
+    with Git.open(repository.path).objects() as reader:
+        assert list(reader.ahead([(ABSENT, 30), (one, 3), (two, 300)])) == [None, b"one", b"two" * 100]
+
+
+def test_a_caller_that_stops_reading_ahead_leaves_a_reader_that_works(repository: GitRepository) -> None:
+    oids = [(blob(repository, b"%05d" % number), 5) for number in range(10)]
+    with Git.open(repository.path).objects() as reader:
+        assert next(reader.ahead(oids)) == b"00000"
+        assert list(reader.ahead(oids[5:7])) == [b"00005", b"00006"]
+        assert reader.read(oids[7][0]) == b"00007"
+
+
+def test_a_process_that_falls_silent_is_given_up(repository: GitRepository) -> None:
+    with suppress(RepositoryError):
+        reader = ObjectReader(["sleep", "60"], {"PATH": "/usr/bin:/bin"}, silence_s=0.2)
+        reader.read(ABSENT)
+    with pytest.raises(RepositoryError, match=r"said nothing for 0\.2 s"):
+        list(reader.ahead([(ABSENT, 3)]))
+    reader.close()
+
+
+def test_a_process_that_cannot_start(repository: GitRepository) -> None:
+    reader = ObjectReader(["false"], {"PATH": "/usr/bin:/bin"}, silence_s=5)
+    with pytest.raises(RepositoryError, match="ends as soon as it is started"):
+        reader.read(ABSENT)
+    reader.close()
 
 
 def test_many_small_ones(repository: GitRepository) -> None:
