@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from reflect.model import Plan
-from reflect.pipeline.intake import Intake
-from reflect.pipeline.write import Written
+from expectations import pages as page_suite
+from expectations import plan as plan_suite
+from reflect.evidence.redaction import Redactor
+from reflect.model import Outcome, Plan
+from reflect.pipeline.intake import Intake, evidence_texts
+from reflect.pipeline.write import Drafted, Written
+from reflect.wiki.passages import cited_quotes
 from reflect.workspace import Workspace
 
 logger = logging.getLogger("reflect.expectations")
@@ -17,9 +22,47 @@ logger = logging.getLogger("reflect.expectations")
 
 @task(name="check plan", task_run_name="check-plan", cache_policy=NO_CACHE)
 def check_plan(plan: Plan, intake: Intake, workspace: Workspace) -> Plan:
-    return plan
+    """The plan without the actions that break an expectation; their findings have a fate that names it."""
+    logger.info("expectations: checking a plan of %d actions", len(plan.actions))
+    verdict = plan_suite.check_plan(
+        plan,
+        intake.wiki.pages,
+        evidence_texts(intake),
+        frozenset(workspace.format.categories),
+        unreadable=frozenset(path for path, _ in intake.wiki.unreadable),
+    )
+    for bad in verdict.quarantined:
+        logger.warning("expectations: %s was set aside: %s: %s", bad.action.path, bad.expectation, bad.reason)
+    return verdict.accepted
 
 
 @task(name="check pages", task_run_name="check-pages", cache_policy=NO_CACHE)
 def check_pages(written: Written, intake: Intake, workspace: Workspace) -> Written:
-    return written
+    """The drafts without the pages that break an expectation; those stay as they are."""
+    logger.info("expectations: checking %d pages", len(written.drafted))
+    verdict = page_suite.check_drafts(
+        list(_rows(written.drafted, intake, workspace)),
+        evidence_texts(intake),
+        existing=intake.wiki.paths | {page.path for page in intake.wiki.archived},
+        finds=Redactor(workspace.config.redact, keep=intake.batch.known).finds,
+    )
+    refused = {bad.path: f"{bad.expectation}: {bad.reason}" for bad in verdict.refused}
+    for path, reason in refused.items():
+        logger.warning("expectations: %s was left as it was: %s", path, reason)
+    return written.without(refused, Outcome.QUARANTINED)
+
+
+def _rows(drafted: Iterable[Drafted], intake: Intake, workspace: Workspace) -> Iterable[page_suite.DraftRow]:
+    exists = intake.batch.known | set(intake.carried_evidence)
+    for one in drafted:
+        draft = one.draft
+        before = workspace.wiki.content(draft.path)
+        yield page_suite.DraftRow(
+            path=draft.path,
+            text=draft.text,
+            sources=tuple(source.id for source in draft.sources),
+            quotes=tuple((passage.text, passage.evidence_ids[0]) for passage in draft.quotes if passage.quoted),
+            citations=tuple(s.id for quote in cited_quotes(draft.text) for s in quote.sources),
+            previous_text=None if before is None else before.decode("utf-8", "replace"),
+            resolves=exists,
+        )

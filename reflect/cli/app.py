@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 
-import click
 import typer
 
 from reflect.cli import ingest, init, ledger, session_start, status
 from reflect.errors import ReflectError
+
+
+def _leave_with(code: int) -> None:
+    """What a command returns is the exit code."""
+    raise typer.Exit(code)
+
 
 app = typer.Typer(
     name="reflect",
@@ -16,6 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    result_callback=_leave_with,
 )
 app.command()(init.init)
 app.command()(ingest.ingest)
@@ -27,14 +33,10 @@ app.add_typer(ledger.app, name="ledger")
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; a failure we foresee is one sentence on standard error."""
     try:
-        answer = app(arguments, standalone_mode=False)
+        app(arguments)
     except ReflectError as error:
         print(f"reflect: {error}", file=sys.stderr)
         return error.exit_code
-    except click.exceptions.Abort:
-        print("reflect: stopped; what was not landed is taken up by the next run.", file=sys.stderr)
-        return 4
-    except click.ClickException as error:
-        error.show()
-        return 2
-    return answer if isinstance(answer, int) else 0
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 0
+    return 0

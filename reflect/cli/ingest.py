@@ -12,7 +12,7 @@ import typer
 from reflect.cli.options import HERE, AsJson, Repository
 from reflect.cli.orchestrator import quiet_orchestrator
 from reflect.report import RunReport, render_markdown
-from reflect.triage.engines import ENGINES
+from reflect.triage.engines import ENGINES, engine_named
 from reflect.workspace import Workspace
 
 
@@ -31,6 +31,7 @@ def ingest(
     an error, 5 another run holds the repository.
     """
     workspace = Workspace.open(repo)
+    engine_named(engine or workspace.config.engine, workspace.config)
     workspace.require_free()
     if not force:
         _warn_off_branch(workspace)

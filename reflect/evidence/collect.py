@@ -65,7 +65,9 @@ def collect(git: Git, config: Config, seen: Seen, known_pages: frozenset[str] = 
     with git.objects() as reader:
         stored = read_stored(reader, git, refs)
         new = new_folders(git, reader, stored.folders, seen.contents)
-        redactor = _redactor(git, config, refs, stored) if new or window.new else Redactor()
+        known = frozenset(stored.checkpoints) | _commit_ids(git, refs)
+        # What exists is evidence: an id among it never looks like a secret.
+        redactor = Redactor(config.redact, keep=known)
         gathered.read_sessions(reader, new, redactor)
         gathered.notes += _about_repository(git, reader, default, stored, refs, window)
     gathered.read_commits(git, window, Trust(config), redactor)
@@ -80,6 +82,7 @@ def collect(git: Git, config: Config, seen: Seen, known_pages: frozenset[str] = 
         head=window.head,
         default_branch=default.name,
         floor=window.floor,
+        known=known,
     )
 
 
@@ -230,11 +233,6 @@ def _commit(raw: history.RawCommit, reverts: tuple[CommitSha, ...], trust: Trust
         files=_redacted_names(raw.files or (), redactor),
         trusted=trust.trusts(raw.author, raw.email),
     )
-
-
-def _redactor(git: Git, config: Config, refs: Sequence[Ref], stored: Stored) -> Redactor:
-    """A redactor that knows every id that exists here: those are evidence and never look like secrets."""
-    return Redactor(config.redact, keep=frozenset(stored.checkpoints) | _commit_ids(git, refs))
 
 
 def _commit_ids(git: Git, refs: Sequence[Ref]) -> AbstractSet[str]:
