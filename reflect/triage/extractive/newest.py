@@ -24,14 +24,15 @@ _GONE = re.compile(
 )
 _NEGATION = re.compile(r"\b(?:not|never|no|don't|dont|doesn't|won't|isn't|aren't|shouldn't|cannot|can't|mustn't)\b")
 _SAYS_WHAT = re.compile(
-    r"^(?P<subject>.{3,80}?)\b(?:should|must|shall|has to|have to|needs? to|is|are|will|stays?|becomes?)"
-    r"(?: now| not| never| always)*(?: be)?\s+(?P<value>.+)$"
+    r"^(?P<subject>.{3,80}?)\b(?:(?:should|must|shall|has to|have to|needs? to|will)(?: now| not| never| always)* be"
+    r"|is|are|stays?|becomes?)(?: now| not| never| always)*\s+(?P<value>.+)$"
 )
 _USES_WHAT = re.compile(
     r"\b(?:use|using|with|keep|run|store[sd]?)\s+(?P<value>\S+)\s+(?:for|as|in|to)\s+(?P<subject>.+)$"
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ALIKE = 0.6
+_LONGEST_VALUE = 2
 _FEWEST_GONE = 2
 _GONE_SHARE = 0.7
 
@@ -53,7 +54,7 @@ def contradicts(newer: Finding, older: Finding) -> bool:
         return False
     if _takes_away(new, old) or _takes_away(_claim(newer.headline), old):
         return True
-    if new.subject and new.subject == old.subject and new.value and old.value and not new.value & old.value:
+    if new.subject and new.subject == old.subject and _differs(new.value, old.value):
         return True
     alike = _likeness(new.terms, old.terms)
     if new.negated != old.negated and alike >= _ALIKE:
@@ -80,6 +81,11 @@ def _takes_away(new: _Claim, old: _Claim) -> bool:
     if len(new.gone) < _FEWEST_GONE or old.negated or old.gone & new.gone:
         return False
     return len(new.gone & old.terms) >= max(_FEWEST_GONE, _GONE_SHARE * len(new.gone))
+
+
+def _differs(new: frozenset[str], old: frozenset[str]) -> bool:
+    """Whether two values exclude each other: both short, nothing in common."""
+    return all(1 <= len(value) <= _LONGEST_VALUE for value in (new, old)) and not new & old
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:

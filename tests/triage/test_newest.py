@@ -1,0 +1,53 @@
+"""The newest statement wins."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from reflect.model import EvidenceMode, Finding
+from reflect.triage.extractive.engine import ExtractiveEngine
+from reflect.triage.extractive.newest import contradicts
+from tests.triage.builders import START, session
+
+
+def _finding(text: str, day: int) -> Finding:
+    template = ExtractiveEngine().reflect(
+        session({"prompt": "Go."}, {"reply": "Ok."}, {"prompt": "never push to main"}), EvidenceMode.USER_TURNS
+    )[0]
+    update = {"quote": text, "headline": text, "said_at": START + timedelta(days=day), "evidence_id": f"{day:012x}/0"}
+    return template.model_copy(update=update)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Sessions live in Redis.", "Sessions no longer live in Redis."),
+        (
+            "The installer clones the repository.",
+            "The installer downloads a tarball instead of cloning the repository.",
+        ),
+        ("Tracks agents in a manifest file.", "Remove the manifest file; use a hardcoded list instead"),
+        ("default should be auto", "default should be manual"),
+        ("The timeout is 30 seconds.", "The timeout is 60 seconds."),
+        ("Always retry failed webhooks.", "Never retry failed webhooks."),
+        ("use redis for sessions", "use postgres for sessions"),
+        ("Builds run on the Jenkins server.", "We moved away from the Jenkins server."),
+    ],
+)
+def test_a_replaced_statement_is_recognised(older: str, newer: str) -> None:
+    assert contradicts(_finding(newer, 2), _finding(older, 1))
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Self reporting does not work.", "Replace self reporting with transcripts."),
+        ("Every handler must carry a request id.", "Every handler must log its duration."),
+        ("The build fails on Windows.", "The parser silently drops rows."),
+        ("never push to main", "never push to main"),
+    ],
+)
+def test_other_statements_stand_beside_each_other(older: str, newer: str) -> None:
+    assert not contradicts(_finding(newer, 2), _finding(older, 1))
