@@ -14,6 +14,7 @@ from reflect.evidence.redaction import Redactor
 from reflect.model import Outcome, Plan
 from reflect.pipeline.intake import Intake, evidence_texts
 from reflect.pipeline.write import Drafted, Written
+from reflect.wiki.draft import PageDraft
 from reflect.wiki.passages import cited_quotes
 from reflect.workspace import Workspace
 
@@ -41,7 +42,7 @@ def check_pages(written: Written, intake: Intake, workspace: Workspace) -> Writt
     """The drafts without the pages that break an expectation; those stay as they are."""
     logger.info("expectations: checking %d pages", len(written.drafted))
     verdict = page_suite.check_drafts(
-        list(_rows(written.drafted, intake, workspace)),
+        draft_rows(written.drafted, intake, workspace),
         evidence_texts(intake),
         existing=intake.wiki.paths | {page.path for page in intake.wiki.archived},
         finds=Redactor(workspace.config.redact, keep=intake.batch.known).finds,
@@ -52,17 +53,19 @@ def check_pages(written: Written, intake: Intake, workspace: Workspace) -> Writt
     return written.without(refused, Outcome.QUARANTINED)
 
 
-def _rows(drafted: Iterable[Drafted], intake: Intake, workspace: Workspace) -> Iterable[page_suite.DraftRow]:
+def draft_rows(drafted: Iterable[Drafted], intake: Intake, workspace: Workspace) -> list[page_suite.DraftRow]:
+    """What the suite is shown of each draft."""
     exists = intake.batch.known | set(intake.carried_evidence)
-    for one in drafted:
-        draft = one.draft
-        before = workspace.wiki.content(draft.path)
-        yield page_suite.DraftRow(
-            path=draft.path,
-            text=draft.text,
-            sources=tuple(source.id for source in draft.sources),
-            quotes=tuple((passage.text, passage.evidence_ids[0]) for passage in draft.quotes if passage.quoted),
-            citations=tuple(s.id for quote in cited_quotes(draft.text) for s in quote.sources),
-            previous_text=None if before is None else before.decode("utf-8", "replace"),
-            resolves=exists,
-        )
+    return [_row(one.draft, workspace.wiki.content(one.draft.path), exists) for one in drafted]
+
+
+def _row(draft: PageDraft, before: bytes | None, exists: frozenset[str]) -> page_suite.DraftRow:
+    return page_suite.DraftRow(
+        path=draft.path,
+        text=draft.text,
+        sources=tuple(source.id for source in draft.sources),
+        quotes=tuple((passage.text, passage.evidence_ids[0]) for passage in draft.quotes if passage.quoted),
+        citations=tuple(source.id for quote in cited_quotes(draft.text) for source in quote.sources),
+        previous_text=None if before is None else before.decode("utf-8", "replace"),
+        resolves=exists,
+    )

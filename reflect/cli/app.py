@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 
 import typer
 
@@ -37,6 +38,14 @@ def run(arguments: list[str]) -> int:
     except ReflectError as error:
         print(f"reflect: {error}", file=sys.stderr)
         return error.exit_code
+    except Exception:
+        traceback.print_exc()
+        print(
+            "reflect: this is a fault of the product, not of the repository; nothing half-done is left standing, and "
+            "the next run finishes what had begun to land. Please report the lines above.",
+            file=sys.stderr,
+        )
+        return 4
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else 0
     return 0
