@@ -78,7 +78,7 @@ class FrontmatterEdit:
             self.text = self.text[: entry.start] + self.text[self._next_line(entry.end) :]
 
     def _entries(self) -> list[_Entry]:
-        root = yaml.compose(self.text, Loader=yaml.BaseLoader)
+        root = yaml.compose(self.text, Loader=yaml.CBaseLoader)
         if not isinstance(root, yaml.MappingNode):
             return []
         return [
@@ -91,11 +91,11 @@ class FrontmatterEdit:
         return next((entry for entry in self._entries() if entry.key == key), None)
 
     def _is_one_line_mapping(self) -> bool:
-        root = yaml.compose(self.text, Loader=yaml.BaseLoader)
+        root = yaml.compose(self.text, Loader=yaml.CBaseLoader)
         return isinstance(root, yaml.MappingNode) and bool(root.flow_style)
 
     def _spread_out(self) -> None:
-        data = yaml.load(self.text, Loader=yaml.BaseLoader)
+        data = yaml.load(self.text, Loader=yaml.CBaseLoader)
         self.text = self._with_newlines(render(data))
 
     def _replace(self, entry: _Entry, value: Any) -> None:
