@@ -18,6 +18,9 @@ from reflect.triage.words import terms
 K1 = 1.2
 B = 0.6
 TITLE_WEIGHT = 2
+FEWEST_PAGES = 60
+"""A wiki is taken to be at least so large, so that in a young one too a shared word is a rare word."""
+
 COMMON = 0.25
 """A word on more than this share of the pages (and on more than a handful) tells no page from another."""
 
@@ -54,7 +57,8 @@ class PageIndex:
     def rarity(self, term: str) -> float:
         """How much `term` tells: the inverse document frequency, highest for a word that stands nowhere yet."""
         seen = len(self._postings.get(term, ()))
-        return math.log(1 + (len(self.pages) - seen + 0.5) / (seen + 0.5))
+        total = max(len(self.pages), FEWEST_PAGES)
+        return math.log(1 + (total - seen + 0.5) / (seen + 0.5))
 
     def search(self, text: str, limit: int = 3) -> list[Hit]:
         """The `limit` best pages for `text`, best first; ties in the order of their paths."""

@@ -72,4 +72,4 @@ def stem(word: str) -> str:
             return base[:-1] if base.endswith("e") and len(base) > 3 else base
     if word.endswith("y") and len(word) > 3:
         return word[:-1] + "i"
-    return word[:-1] if word.endswith("e") and len(word) > 4 else word
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word

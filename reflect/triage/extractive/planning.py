@@ -104,16 +104,19 @@ def _without_repetition(draft: _Draft, findings: Sequence[Finding]) -> list[Find
         *earlier, newest = group
         for finding in earlier:
             draft.skip(finding, f"said again in the same words in {newest.evidence_id}")
-        others = tuple(
-            dict.fromkeys(
-                evidence for finding in earlier for evidence in finding.evidence_ids if evidence != newest.evidence_id
-            )
-        )
-        extra = tuple(evidence for evidence in others if evidence not in newest.corroborated_by)
-        kept.append(
-            newest.model_copy(update={"corroborated_by": (*newest.corroborated_by, *extra)}) if extra else newest
-        )
+        kept.append(_with_support(newest, earlier) if earlier else newest)
     return kept
+
+
+def _with_support(newest: Finding, earlier: Sequence[Finding]) -> Finding:
+    """`newest` with the evidence of those that said the same before, as strong as the strongest of them."""
+    evidence = [each for finding in earlier for each in finding.evidence_ids if each != newest.evidence_id]
+    return newest.model_copy(
+        update={
+            "corroborated_by": tuple(dict.fromkeys([*newest.corroborated_by, *evidence])),
+            "score": max(finding.score for finding in (newest, *earlier)),
+        }
+    )
 
 
 def _worth_a_look(draft: _Draft, claims: Sequence[Finding], completions: Sequence[Finding]) -> list[Finding]:

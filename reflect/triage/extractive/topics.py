@@ -18,6 +18,9 @@ _NEIGHBOUR_TURNS = 12
 _NEIGHBOUR_LIKENESS = 0.4
 """Of the likeness asked for elsewhere: what two turns of one session that follow each other need to be one topic."""
 
+_FEWEST_GROUPS = 60
+"""A word that stands in two of three statements of a quiet night is still a rare word."""
+
 _INSIDE = 0.7
 _FEWEST_INSIDE = 3
 
@@ -91,7 +94,7 @@ def _strength(topic: Topic) -> tuple[float, str, int, str]:
 
 def _rarity(groups: Sequence[Topic]) -> dict[str, float]:
     seen = Counter(word for group in groups for word in group.words)
-    total = len(groups)
+    total = max(len(groups), _FEWEST_GROUPS)
     return {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) for word, count in seen.items()}
 
 

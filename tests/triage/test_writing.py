@@ -1,0 +1,175 @@
+"""Pages say what their sources say: verbatim, in order, the newest statement first."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import yaml
+
+from reflect.configuration import DEFAULT_FORMAT, Format
+from reflect.model import Action, EvidenceMode, Operation, PageContent, Session, Taint
+from reflect.triage.extractive.engine import ExtractiveEngine
+from tests.triage.builders import START, commit, page, session
+from tests.triage.planted import cases, evidence
+
+ENGINE = ExtractiveEngine()
+FORMAT = Format.model_validate(yaml.safe_load(DEFAULT_FORMAT))
+
+
+def _spoken(*texts: str, **more: Any) -> list[Session]:
+    return [
+        session({"prompt": "Go."}, {"reply": "Ok."}, {"prompt": text}, number=n, at=START + timedelta(days=n), **more)
+        for n, text in enumerate(texts)
+    ]
+
+
+def _pages(
+    sessions: list[Session], commits: Any = (), mode: EvidenceMode = EvidenceMode.USER_TURNS
+) -> list[PageContent]:
+    findings = [each for one in sessions for each in ENGINE.reflect(one, mode)]
+    findings += ENGINE.reflect_on_commits(commits)
+    made = ENGINE.plan(findings, (), FORMAT, 100)
+    return [ENGINE.write(action, None) for action in made.actions]
+
+
+def _texts(content: PageContent) -> list[str]:
+    return [passage.text for section in content.sections for passage in section.passages]
+
+
+@pytest.mark.parametrize("name", ["planted", "held_out"])
+def test_every_passage_is_verbatim_in_each_piece_of_evidence_that_carries_it(name: str) -> None:
+    sessions, commits = evidence(cases(name))
+    texts = {one.id: " ".join(f"{t.text} {t.about}" for t in one.turns) for one in sessions}
+    texts |= {one.id: f"{one.subject} {one.body}" for one in commits}
+    folded = {key: " ".join(text.split()) for key, text in texts.items()}
+    mode = {one.id: EvidenceMode.FULL if one.taint is Taint.CLEAN else EvidenceMode.USER_TURNS for one in sessions}
+    findings = [each for one in sessions for each in ENGINE.reflect(one, mode[one.id])]
+    made = ENGINE.plan([*findings, *ENGINE.reflect_on_commits(commits)], (), FORMAT, 200)
+    passages = [p for a in made.actions for s in ENGINE.write(a, None).sections for p in s.passages]
+    assert len(passages) > 20
+    for passage in passages:
+        assert passage.quoted
+        assert passage.text in folded[passage.evidence_ids[0]]  # type: ignore[index]
+
+
+def test_a_title_says_no_more_than_its_source() -> None:
+    (content,) = _pages(_spoken("no, the export has to stay readable for Excel 2016"))
+    assert content.title == "The export has to stay readable for Excel 2016"
+
+
+def test_problem_decision_and_reason_have_sections_of_their_own() -> None:
+    body = (
+        "The retry loop never saw the exception because the client swallowed it. "
+        "Switched from requests to httpx for its hooks. Timeouts are unchanged there."
+    )
+    (content,) = _pages([], [commit("fix: lost uploads", body)])
+    assert content.title == "Lost uploads"
+    assert [section.heading for section in content.sections] == ["What went wrong", "What was decided", "Evidence"]
+
+
+def test_an_answer_stands_below_its_question() -> None:
+    one = session(
+        {"prompt": "Emit events."},
+        {"answer": "NATS JetStream", "about": "Which broker should carry the audit events?"},
+        taint=Taint.CLEAN,
+    )
+    (content,) = _pages([one], mode=EvidenceMode.FULL)
+    assert _texts(content) == ["Which broker should carry the audit events?", "NATS JetStream"]
+
+
+def test_digests_have_a_section_for_each_month() -> None:
+    texts = [f"This service{n} should be bootstrapped on init{n}" for n in range(3)]
+    findings = [each for one in _spoken(*texts) for each in ENGINE.reflect(one, EvidenceMode.USER_TURNS)]
+    findings = [
+        each.model_copy(update={"score": 1.9, "said_at": START + timedelta(days=40 * n)})
+        for n, each in enumerate(findings)
+    ]
+    (action,) = ENGINE.plan(findings, (), FORMAT, 9).actions
+    assert action.digest
+    assert [section.heading for section in ENGINE.write(action, None).sections] == ["2026-03", "2026-04", "2026-05"]
+
+
+def _update(body: str) -> list[str]:
+    known = page("gotchas/uploads.md", "Lost uploads", body=body)
+    found = ENGINE.reflect_on_commits(
+        [commit("fix: lost uploads", "Uploads fail when the client swallows the exception.")]
+    )
+    (action,) = ENGINE.plan(found, (known,), FORMAT, 9).actions
+    assert action.operation is Operation.UPDATE
+    return [section.heading for section in ENGINE.write(action, known).sections]
+
+
+def test_an_update_goes_below_the_pages_own_heading_or_below_evidence() -> None:
+    assert _update("# Lost uploads\n\n## The Problem\n\nx\n\n## Why\n\ny") == ["The Problem"]
+    assert _update("# Lost uploads\n\nplain text") == ["Evidence"]
+
+
+def test_an_update_holds_only_what_is_new() -> None:
+    known = page("gotchas/uploads.md", "Lost uploads", body="## The Problem\n\nold text")
+    found = ENGINE.reflect_on_commits(
+        [commit("fix: lost uploads", "Uploads fail when the client swallows the exception.")]
+    )
+    (action,) = ENGINE.plan(found, (known,), FORMAT, 9).actions
+    assert _texts(ENGINE.write(action, known)) == ["Uploads fail when the client swallows the exception."]
+
+
+# The eight families in which memories are known to break.
+
+
+def test_integrity_lost_scope_the_condition_stays_in_the_quote() -> None:
+    (content,) = _pages(_spoken("on staging the worker must never send mail"))
+    assert _texts(content)[0] == "on staging the worker must never send mail"
+
+
+def test_integrity_flipped_negation_the_no_stays_in_title_and_quote() -> None:
+    (content,) = _pages(_spoken("don't retry failed payments, never"))
+    assert "don't" in _texts(content)[0]
+    assert "t retry" in content.title
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("the default should be auto", "the default should be manual"),
+        ("always retry failed webhooks", "never retry failed webhooks"),
+        ("the upload timeout must be 30 seconds", "the upload timeout must be 60 seconds"),
+        ("we use Redis for the job queue, it must stay", "we no longer use Redis for the job queue"),
+    ],
+)
+def test_integrity_later_correction_the_newest_statement_leads(first: str, later: str) -> None:
+    contents = _pages(_spoken(first, later))
+    (content,) = [each for each in contents if later in _texts(each)]
+    assert _texts(content)[0] == later
+    assert content.title.casefold() in later.casefold()
+    replaced = [section.heading for section in content.sections if first in [p.text for p in section.passages]]
+    assert replaced == ["Earlier"]
+
+
+def test_integrity_hypothesis_is_no_cause() -> None:
+    assert _pages(_spoken("maybe the timeout is caused by the proxy, it might silently drop packets")) == []
+
+
+def test_integrity_omitted_decision_both_statements_of_a_turn_stand() -> None:
+    (content,) = _pages(_spoken("The export must stay CSV. The import must stay JSON."))
+    assert set(_texts(content)) == {"The export must stay CSV.", "The import must stay JSON."}
+
+
+def test_integrity_negative_inference_nothing_is_said_of_what_was_not_said() -> None:
+    (content,) = _pages(_spoken("the beta must be behind a flag"))
+    assert _texts(content) == ["the beta must be behind a flag"]
+
+
+def test_integrity_invented_value_numbers_come_from_the_source() -> None:
+    (content,) = _pages([], [commit("feat: paging", "Pages are capped at 50 rows because 100 time out on mobile.")])
+    assert _texts(content) == ["Pages are capped at 50 rows because 100 time out on mobile."]
+
+
+def test_the_same_plan_writes_the_same_page() -> None:
+    found = ENGINE.reflect_on_commits(
+        [commit("fix: lost uploads", "Uploads fail when the client swallows the exception.")]
+    )
+    action: Action = ENGINE.plan(found, (), FORMAT, 9).actions[0]
+    assert ENGINE.write(action, None) == ExtractiveEngine().write(action, None)
+    assert 1 <= len(action.tags) <= 4
