@@ -425,6 +425,15 @@ class TestFromWhichTurnOn:
 
         assert saying(read_transcript([said.encode()]), "beside").taint is Taint.UNTRUSTED
 
+    def test_a_long_result_covers_the_refusal_of_a_call_made_beside_it(self) -> None:
+        fetched = decode(_session().tool("WebFetch", {"url": "x"}, "page " * 2000).encode())
+        denied = decode(_session().denial("Bash", {"command": "ls"}, "no").encode())[2:]
+        denied = [{**line, "uuid": f"d{line['uuid']}"} for line in denied]
+
+        transcript = read_lines([*fetched[:3], denied[0], fetched[3], denied[1]])
+
+        assert saying(transcript, "no").taint is Taint.UNTRUSTED
+
     def test_a_call_whose_result_is_missing_counts_when_the_session_goes_on(self) -> None:
         lines = decode(_session().tool("WebFetch", {"url": "x"}).reply("after").encode())
         del lines[3]
@@ -438,6 +447,21 @@ class TestFromWhichTurnOn:
         turns = read_lines([*lines[:2], result, between, call]).turns
 
         assert [turn.taint for turn in turns if turn.channel is Channel.REPLY] == [Taint.CLEAN, Taint.UNTRUSTED]
+
+    def test_it_covers_them_although_something_else_came_in_meanwhile(self) -> None:
+        fetched = decode(_session().tool("WebFetch", {"url": "x"}).reply("between").encode())
+        searched = decode(ClaudeTranscript("t").tool("WebSearch", {"query": "x"}).encode())
+        call, result, between = fetched[2:]
+
+        transcript = read_lines([*fetched[:2], result, between, *searched, call])
+
+        assert saying(transcript, "between").taint is Taint.UNTRUSTED
+
+    def test_a_refusal_written_before_its_call_refuses_it(self) -> None:
+        lines = decode(_session().denial("WebFetch", {"url": "x"}, "not that site").reply("ok").encode())
+        lines[2], lines[3] = lines[3], lines[2]
+
+        assert read_lines(lines).taint is Taint.CLEAN
 
     def test_a_local_result_written_before_its_call_is_local(self) -> None:
         lines = decode(_session().tool("Read", {"file_path": f"{_ROOT}/a"}).reply("after").encode())

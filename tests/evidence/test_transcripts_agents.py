@@ -73,8 +73,8 @@ _TAINTED_BY = {
     "copilot.jsonl": (Taint.UNTRUSTED, "github-mcp-server-get_issue at line 5"),
     "cursor.jsonl": (Taint.UNTRUSTED, "Read outside the workspace at line 2"),
     "factory-droid.jsonl": (Taint.UNTRUSTED, "FetchUrl at line 6"),
-    "gemini.json": (Taint.UNTRUSTED, "web_fetch at line 5"),
-    "opencode.json": (Taint.UNTRUSTED, "webfetch at line 4"),
+    "gemini.json": (Taint.UNTRUSTED, "web_fetch at message 5"),
+    "opencode.json": (Taint.UNTRUSTED, "webfetch at message 4"),
     "pi.jsonl": (Taint.CLEAN, ""),
 }
 

@@ -200,6 +200,16 @@ def test_answers_are_read_from_the_result_s_text_where_nothing_else_has_them() -
     ]
 
 
+def test_a_question_of_any_length_is_answered() -> None:
+    said = (
+        ClaudeTranscript("s").prompt("go").question("Which one? " + "long " * 2000, ["A" * 900, "B"], "neither, use C")
+    )
+
+    (answer,) = [turn for turn in read_transcript([said.encode()]).turns if turn.channel is Channel.ANSWER]
+
+    assert answer.text == "neither, use C"
+
+
 def test_the_button_that_asks_back_gives_no_person_s_words() -> None:
     (turn,) = at(stored("claude-tool-results.jsonl"), 14)
 
@@ -243,6 +253,40 @@ def test_queued_messages_are_said_once_and_pulled_back_ones_never() -> None:
         (Channel.PROMPT, "also write the docs"),
         (Channel.QUEUED, "Did it only ingest this session?"),
     ]
+
+
+def _queue(operation: str, content: str | None = None) -> dict[str, str]:
+    line = {"type": "queue-operation", "operation": operation, "sessionId": "s", "timestamp": "2026-03-02T10:00:00Z"}
+    return line if content is None else {**line, "content": content}
+
+
+def test_words_that_were_queued_once_may_be_typed_again_later() -> None:
+    first, answer, again = decode(ClaudeTranscript("s").prompt("go").reply("ok").prompt("continue").encode())
+    other = {**answer, "uuid": "other", "message": {**answer["message"], "id": "other"}}
+
+    transcript = read_lines([first, _queue("enqueue", "continue"), _queue("remove"), answer, other, again])
+
+    assert [text for _, text in person(transcript)] == ["go", "continue", "continue"]
+
+
+def test_a_message_that_was_delivered_and_stands_on_a_line_too_is_said_once() -> None:
+    said = ClaudeTranscript("s").prompt("go").queued("only the client").prompt("only  the client")
+
+    assert person(read_transcript([said.encode()])) == [(Channel.PROMPT, "go"), (Channel.PROMPT, "only  the client")]
+
+
+def test_a_path_that_was_queued_is_no_slash_command() -> None:
+    head = decode(ClaudeTranscript("s").prompt("go").encode())
+    lines = [*head, _queue("enqueue", "/home/dev/notes is the place"), _queue("enqueue", "/compact keep the plan")]
+
+    assert [text for _, text in person(read_lines(lines))] == ["go", "/home/dev/notes is the place"]
+
+
+def test_pulling_back_takes_only_what_still_waits() -> None:
+    head = decode(ClaudeTranscript("s").prompt("go").encode())
+    lines = [*head, _queue("enqueue", "sent"), _queue("remove"), _queue("enqueue", "kept back"), _queue("popAll", "x")]
+
+    assert [text for _, text in person(read_lines(lines))] == ["go", "sent"]
 
 
 def test_a_queued_message_that_an_earlier_checkpoint_gave_keeps_its_key() -> None:
@@ -387,9 +431,18 @@ def _delta(parent: str | None, **keys: object) -> list[dict[str, object]]:
         _delta("an-earlier-line"),
         _delta(None, logicalParentUuid="before-compaction"),
         _delta(None, isCompactSummary=True),
+        _delta(
+            None, message={"role": "user", "content": "This session is being continued from a previous conversation"}
+        ),
         [{**_delta(None)[0], "type": "system", "subtype": "compact_boundary"}, *_delta("s-00000")],
     ],
-    ids=["has-a-parent", "has-a-logical-parent", "begins-with-a-summary", "begins-with-a-compaction"],
+    ids=[
+        "has-a-parent",
+        "has-a-logical-parent",
+        "begins-with-a-summary",
+        "summary-without-mark",
+        "begins-with-a-compaction",
+    ],
 )
 def test_a_transcript_without_its_beginning_is_unknown_throughout(lines: list[dict[str, object]]) -> None:
     transcript = read_lines(lines)

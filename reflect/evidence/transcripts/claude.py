@@ -149,6 +149,7 @@ class _Walk:
         reply = text_of(message.get("id"))
         if reply != self._reply or not reply:
             self._record.settle()
+            self._queue.moved_on()
             self._reply = reply
         spot: Spot | None = None
         for index, block in enumerate(blocks(message.get("content"))):
@@ -158,7 +159,9 @@ class _Walk:
 
     def _block(self, value: dict[str, Any], message: dict[str, Any], block: dict[str, Any], spot: Spot) -> None:
         kind = block.get("type")
-        if kind == "tool_use":
+        if kind == "tool_use" and value.get("isSidechain") is True:
+            self._record.call(text_of(block.get("id")), block.get("name"), block.get("input"), spot)
+        elif kind == "tool_use":
             identity = text_of(block.get("id"))
             call = self._record.use(identity, block.get("name"), block.get("input"), spot)
             if call.tool in SPEAKING:

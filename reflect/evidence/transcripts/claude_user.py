@@ -77,6 +77,8 @@ class UserLines:
             self._record.settle()
             self._record.person(Channel.INTERRUPTION, "", spot)
         elif harness.is_harness_text(text):  # h, l, and i and j of old versions that did not mark them
+            if text.startswith(harness.CONTINUED) and not self._record.turns:
+                self._record.beginning_is_missing()
             self._record.inject(text, spot)
         elif (command := harness.slash_command(text)) is not None:  # f
             self._command(command, spot)

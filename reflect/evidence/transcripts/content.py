@@ -11,13 +11,13 @@ def blocks(content: Any) -> list[dict[str, Any]]:
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
         return []
-    found: list[dict[str, Any]] = []
     for block in content:
-        if isinstance(block, dict):
-            found.append(block)
-        elif isinstance(block, str):
-            found.append({"type": "text", "text": block})
-    return found
+        if not isinstance(block, dict):
+            break
+    else:
+        return content
+    found = [{"type": "text", "text": block} if isinstance(block, str) else block for block in content]
+    return [block for block in found if isinstance(block, dict)]
 
 
 def joined(content: Any) -> str:

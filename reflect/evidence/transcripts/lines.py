@@ -10,8 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -46,8 +45,7 @@ def numbered_lines(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
             start = stop + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One object of a transcript: the line it stands on and its number among the objects of that line."""
 
     position: int
@@ -78,21 +76,18 @@ class JsonLines:
             self.lines = position + 1
             if skip is not None and skip(line):
                 continue
-            for number, value in enumerate(self.read(line)):
-                yield Entry(position, number, line, value)
-
-    def read(self, line: bytes) -> list[dict[str, Any]]:
-        """The objects on `line`: one, none for a blank or unreadable line, more where a line end was lost."""
-        try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            return self._recover(line)
-        if isinstance(value, dict):
-            return [value]
-        self._lost("held no object")
-        return []
+            try:
+                value = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                value = None
+            if isinstance(value, dict):
+                yield Entry(position, 0, line, value)
+                continue
+            for number, found in enumerate(self._recover(line)):
+                yield Entry(position, number, line, found)
 
     def _recover(self, line: bytes) -> list[dict[str, Any]]:
+        """The objects on a line that is not one: none where it is blank, several where a line end was lost."""
         text = _repaired(line)
         if not text:
             return []

@@ -50,7 +50,7 @@ def read_transcript(
     if all(not chunk or chunk.isspace() for chunk in chunks):
         raise EvidenceError("The transcript is empty.")
     shape = shape_of(chunks)
-    record = Recorder(shape.format, already)
+    record = Recorder(shape.format, already, unit="message" if shape.documents else "line")
     if shape.format in _OF_DOCUMENTS:
         _OF_DOCUMENTS[shape.format](shape.documents, record)
     elif shape.format in _OF_LINES:

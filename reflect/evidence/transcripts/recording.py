@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -63,8 +63,7 @@ class Transcript:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """Where and when something stands in a transcript, and the key it goes under."""
 
     position: int
@@ -105,6 +104,7 @@ class Recorder:
 
     format: str
     already: AbstractSet[bytes] = frozenset()
+    unit: str = "line"
     turns: list[Turn | None] = field(default_factory=list)
     taint: Taint = Taint.CLEAN
     tainted_by: str = ""
@@ -118,6 +118,7 @@ class Recorder:
     _running: dict[str, tuple[Call, int]] = field(default_factory=dict)
     _early: dict[str, tuple[int, int]] = field(default_factory=dict)
     _awaited: set[str] = field(default_factory=set)
+    _refused_early: set[str] = field(default_factory=set)
 
     @property
     def workspace(self) -> str | None:
@@ -186,25 +187,26 @@ class Recorder:
         )
 
     def use(self, identity: str, tool: Any, arguments: Any, spot: Spot) -> Call:
-        """Add a call of a tool. Nothing is tainted before it ran."""
-        call = self._call(identity, text_of(tool), arguments, spot.position)
+        """Add a call of a tool."""
+        call = self.call(identity, tool, arguments, spot)
         self.say(Speaker.ASSISTANT, Channel.TOOL_USE, "", spot, tool=call.tool)
         return call
 
-    def _call(self, identity: str, tool: str, arguments: Any, position: int) -> Call:
-        tool = clean(tool)[:_TOOL_NAME_CHARS]
+    def call(self, identity: str, tool: Any, arguments: Any, spot: Spot) -> Call:
+        """Note a call without a turn of its own. Nothing is tainted before it ran."""
+        name = clean(text_of(tool))[:_TOOL_NAME_CHARS]
         known = arguments if isinstance(arguments, Mapping) else {}
+        early = self._early.pop(identity, None)
         reason = None
-        if self.taint is not Taint.UNTRUSTED:
-            reason = danger(self.format, tool, known, Place(self.cwd, self.workspace))
-        call = Call(tool, known, reason)
+        if self.taint is not Taint.UNTRUSTED or early is not None:
+            reason = danger(self.format, name, known, Place(self.cwd, self.workspace))
+        call = Call(name, known, reason)
         if identity:
             self._calls[identity] = call
-        early = self._early.pop(identity, None)
         if reason is not None and early is not None:
-            self.tainted(f"{reason} at line {position + 1}", since=early[1])
-        elif reason is not None:
-            self._running[identity or f"#{len(self._running)}"] = (call, position)
+            self._arm(call, spot.position, since=early[1])
+        elif reason is not None and identity not in self._refused_early:
+            self._running[identity or f"#{len(self._running)}"] = (call, spot.position)
         return call
 
     def called(self, identity: str) -> Call | None:
@@ -237,6 +239,8 @@ class Recorder:
         """The person refused the call before it ran."""
         self._awaited.discard(identity)
         self._running.pop(identity, None)
+        if identity not in self._calls:
+            self._refused_early.add(identity)
 
     def settle(self, since: int | None = None) -> None:
         """Count every call that has not come back as one that ran: the conversation went on without a refusal.
@@ -249,15 +253,15 @@ class Recorder:
 
     def _arm(self, call: Call, position: int, since: int | None = None) -> None:
         if call.danger is not None:
-            self.tainted(f"{call.danger} at line {position + 1}", since=since)
+            self.tainted(f"{call.danger} at {self.unit} {position + 1}", since=since)
 
     def arrived(self, what: str, spot: Spot) -> None:
         """Third-party content came in by itself, not by a call."""
-        self.tainted(f"{what} at line {spot.position + 1}")
+        self.tainted(f"{what} at {self.unit} {spot.position + 1}")
 
     def lost_line(self, position: int) -> None:
         """A line that cannot be read may have brought anything in."""
-        self.tainted(f"line {position + 1}, which could not be read", Taint.UNKNOWN)
+        self.tainted(f"{self.unit} {position + 1}, which could not be read", Taint.UNKNOWN)
 
     def tainted(self, by: str, level: Taint = Taint.UNTRUSTED, since: int | None = None) -> None:
         """Third-party content entered, or may have. Never undone. `since`: the turn from which on it had."""
@@ -276,9 +280,9 @@ class Recorder:
     def _end(self) -> None:
         """No more will come: calls without a result count as run, results without a call as anything."""
         self.settle()
-        for position, since in self._early.values():
-            self.tainted(f"the result of an unknown call at line {position + 1}", Taint.UNKNOWN, since)
-        self._early.clear()
+        if self._early:
+            position, since = min(self._early.values())
+            self.tainted(f"the result of an unknown call at {self.unit} {position + 1}", Taint.UNKNOWN, since)
 
     def transcript(self) -> Transcript:
         self._end()

@@ -15,7 +15,7 @@ from reflect.errors import EvidenceError
 from reflect.evidence.closed_list import closed_list
 from reflect.evidence.transcripts.claude import MEANT, SILENT
 from reflect.evidence.transcripts.content import text_of
-from reflect.evidence.transcripts.lines import BOM, JsonLines, whole_document
+from reflect.evidence.transcripts.lines import BOM, JsonLines, numbered_lines, whole_document
 
 _CODEX = closed_list("compacted event_msg response_item session_meta turn_context")
 _COPILOT = closed_list("assistant.message session.start tool.execution_complete tool.execution_start user.message")
@@ -53,8 +53,7 @@ def shape_of(chunks: Sequence[bytes]) -> Shape:
 
 def _documents(chunks: Sequence[bytes]) -> tuple[dict[str, Any] | None, ...]:
     """The transcript as JSON documents with messages, one per chunk; empty where it is not made of such."""
-    start = chunks[0].removeprefix(BOM).lstrip()[:1] if chunks else b""
-    if start != b"{" or _is_line_of_its_own(chunks[0]):
+    if _is_line_of_its_own(chunks[0]) or b'"messages"' not in chunks[0]:
         return ()
     documents = tuple(whole_document(chunk) for chunk in chunks)
     documents = tuple(d if d is not None and isinstance(d.get("messages"), list) else None for d in documents)
@@ -63,7 +62,7 @@ def _documents(chunks: Sequence[bytes]) -> tuple[dict[str, Any] | None, ...]:
 
 def _is_line_of_its_own(chunk: bytes) -> bool:
     """Whether the first line is a whole object, and no document that happens to stand on one line."""
-    line = chunk.lstrip().split(b"\n", 1)[0]
+    line = next((line for _, line in numbered_lines([chunk.removeprefix(BOM)]) if line.strip()), b"")
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
