@@ -41,4 +41,4 @@ class Homes:
         if len(hit.shared) < _SHARED_WORDS:
             return False
         named = hit.title_share >= self._weights.title_high and hit.fit >= self._weights.fit_high / 2
-        return named or hit.fit >= self._weights.fit_high
+        return named or (hit.fit >= self._weights.fit_high and hit.title_share >= self._weights.title_high / 2)
