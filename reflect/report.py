@@ -60,7 +60,6 @@ class RunReport(Value):
     failed_pages: tuple[PageChange, ...] = ()
     queued: int = 0
     queue_reasons: dict[str, int] = Field(default_factory=dict)
-    quarantined_actions: tuple[str, ...] = ()
     teaching: Teaching = Teaching()
     spend: Spend = Spend()
     left_out_commits: int = 0
@@ -107,7 +106,6 @@ class RunReport(Value):
             "pages": [_page_json(page) for page in self.pages],
             "failed_pages": [_page_json(page) for page in self.failed_pages],
             "review": {"queued": self.queued, "reasons": self.queue_reasons},
-            "quarantined_actions": list(self.quarantined_actions),
             "teaching": self.teaching.model_dump(mode="json"),
             "spend": self.spend.model_dump(mode="json"),
             "left_out": {"commits": self.left_out_commits},
@@ -170,7 +168,7 @@ def render_markdown(report: RunReport) -> str:
     lines += _table("Pages", ("page", "what", "why"), [(f"`{p.path}`", p.action, p.reason) for p in report.pages])
     failed = [(f"`{p.path}`", p.action, p.reason) for p in report.failed_pages]
     lines += _table("Pages left as they were", ("page", "wanted", "why not"), failed)
-    reasons = Counter((item.outcome.value, item.reason) for item in report.evidence)
+    reasons = Counter((item.outcome.value, _in_short(item)) for item in report.evidence)
     rows = [(outcome, str(count), reason) for (outcome, reason), count in sorted(reasons.items())]
     lines += _table("Where the evidence went", ("outcome", "how many", "why"), rows)
     taught = report.teaching
@@ -184,8 +182,6 @@ def render_markdown(report: RunReport) -> str:
     lines += [f"- {count} because of {reason}" for reason, count in taught.reasons.items()]
     queue = [(reason, str(count)) for reason, count in sorted(report.queue_reasons.items())]
     lines += _table("Why claims wait for review", ("reason", "how many"), queue)
-    if report.quarantined_actions:
-        lines += ["", "## Refused by expectations", "", *(f"- {text}" for text in report.quarantined_actions)]
     notes = list(report.notes)
     if report.left_out_commits:
         notes.append(f"{report.left_out_commits} commits older than the seed window were left out.")
@@ -207,6 +203,11 @@ def _outcome(evidence: str, fates: Sequence[Fate]) -> Accounted:
 
 def _culprit(session: Session) -> str:
     return session.tainted_by.split(" at line ")[0] or "an unknown beginning"
+
+
+def _in_short(item: Accounted) -> str:
+    """The reason as a table shows it: the pages themselves are listed above."""
+    return "stands on a page" if item.outcome is Outcome.COMPILED else item.reason
 
 
 def _page_json(page: PageChange) -> dict[str, Any]:
