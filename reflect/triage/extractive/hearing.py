@@ -82,7 +82,8 @@ class Listener:
     def spoils(self, text: str) -> bool:
         """Whether `text` holds a mark after which none of it is to be believed."""
         lowered = straight(text).lower()
-        return any(rule.spoils_all and rule.pattern.search(lowered) for rule in self.weights.discards)
+        said = words_of(lowered)
+        return any(rule.spoils_all and rule.matches(lowered, said) for rule in self.weights.discards)
 
     def may_stand_beside(self, sentence: str, voice: Voice) -> bool:
         """Whether `sentence` may be quoted next to a lesson: whole, safe, and not itself ruled out."""

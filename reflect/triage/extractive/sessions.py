@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from reflect.evidence.interventions import interventions
 from reflect.model import Channel, EvidenceMode, Finding, Origin, ReflectionKind, Session, Speaker, Summary, Taint, Turn
 from reflect.triage.always_on import is_always_on
 from reflect.triage.extractive.headlines import of_sentence
@@ -48,7 +49,7 @@ _STANDING = frozenset({"preferences", "patterns"})
 class _Said:
     """One turn with what its place in the session tells: `situation` weighs its sentences.
 
-    `before` is what the person said last.
+    `before` is what the person said last, `trigger` how they stepped in, in the words of a lesson's record.
     """
 
     turn: Turn
@@ -56,6 +57,7 @@ class _Said:
     voice: Voice
     context: str
     before: str = ""
+    trigger: str = ""
 
 
 def reflect_on_session(listener: Listener, session: Session, mode: EvidenceMode) -> tuple[Finding, ...]:
@@ -75,21 +77,23 @@ def _heard_turns(listener: Listener, session: Session, mode: EvidenceMode) -> It
     """The turns that carry somebody's words, without those a person took back at once."""
     turns = visible_turns(session, mode)
     withdrawn = _withdrawn(listener, turns)
-    began, stopped, last_reply, last_tool, before = False, False, "", "", ""
+    stepped_in = {each.position: each for each in interventions(turns)}
+    began, stopped, last_tool, before = False, False, "", ""
     for number, turn in enumerate(turns):
         if turn.channel is Channel.TOOL_USE:
             last_tool = turn.tool or last_tool
         elif turn.channel is Channel.INTERRUPTION:
             stopped = True
         elif turn.channel is Channel.REPLY and turn.speaker is Speaker.ASSISTANT:
-            last_reply = turn.text
-            yield _Said(turn, "reply", "assistant", "")
+            yield _Said(turn, "reply", "assistant", "", trigger="reply")
         elif turn.speaker is Speaker.PERSON and turn.text.strip() and turn.channel is not Channel.SHELL:
             situation = _SITUATIONS.get(turn.channel) or (
                 "interruption" if stopped else "follow-up" if began else "prompt"
             )
             if number not in withdrawn:
-                yield _Said(turn, situation, _voice(turn), _context(turn, last_reply, last_tool), before)
+                how = stepped_in.get(turn.position)
+                context = _context(turn, how.context if how is not None else "", last_tool)
+                yield _Said(turn, situation, _voice(turn), context, before, how.kind if how is not None else "prompt")
             began, stopped, before = True, False, turn.text
 
 
@@ -177,7 +181,11 @@ def _of_summary(listener: Listener, session: Session, summary: Summary) -> Itera
     kinds = ((summary.learnings, "gotchas"), (summary.friction, "gotchas"), (summary.open_items, "open-work"))
     at = session.created_at or _EPOCH
     said = _Said(
-        Turn(Speaker.ASSISTANT, Channel.REPLY, "", _SUMMARY_POSITION, at, Taint.CLEAN), "summary", "summary", ""
+        Turn(Speaker.ASSISTANT, Channel.REPLY, "", _SUMMARY_POSITION, at, Taint.CLEAN),
+        "summary",
+        "summary",
+        "",
+        trigger="summary",
     )
     for items, kind in kinds:
         for item in items:
@@ -211,7 +219,7 @@ def _finding(
         evidence=mode,
         session_tainted=session.taint is not Taint.CLEAN,
         always_on=is_always_on(lesson.text),
-        trigger=said.situation,
+        trigger=said.trigger,
         context=said.context,
         around=beside,
         identifiers=lesson.names,
