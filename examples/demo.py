@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from examples.organisation import build, next_night
+from reflect.model import Outcome
 
 MARK = ".made-by-reflect-demo"
+_ACTIONS = {"create": "created", "update": "updated", "resolve": "resolved", "archive": "archived"}
 _FOREIGN = ("REFLECT_", "PREFECT_", "GIT_", "SOURCE_DATE_EPOCH", "XDG_STATE_HOME")
 
 
@@ -41,17 +43,14 @@ class Ingest:
     def row(self) -> str:
         collected, outcomes = self.report["collected"], self.report["outcomes"]
         pages = Counter(page["action"] for page in self.report["pages"])
-        return (
-            f"  {self.night}  {self.repository:<13}{collected['sessions']:>8}{collected['commits']:>8}"
-            f"{outcomes['compiled']:>10}{outcomes['skipped']:>8}{outcomes['quarantined']:>12}{outcomes['pending']:>8}"
-            f"{pages['create']:>9}{pages['update']:>8}{pages['resolve']:>9}{self.report['review']['queued']:>7}"
-        )
+        numbers = [collected["sessions"], collected["commits"]]
+        numbers += [outcomes[outcome.value] for outcome in Outcome]
+        numbers += [pages[action] for action in _ACTIONS]
+        numbers.append(self.report["review"]["queued"])
+        return _line(self.night, self.repository, numbers)
 
 
-_HEAD = (
-    "  #  repository   sessions commits  compiled skipped quarantined pending  created updated resolved queued\n"
-    "  -  -----------  -------- -------  -------- ------- ----------- -------  ------- ------- -------- ------"
-)
+_COLUMNS = ("sessions", "commits", *(outcome.value for outcome in Outcome), *_ACTIONS.values(), "queued")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -134,11 +133,11 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def _say_where_to_look(folder: Path, runs: Sequence[Ingest]) -> None:
-    print(f"Two nights over three repositories:\n\n{_HEAD}")
+    print(f"Two nights over three repositories:\n\n{_line('night', 'repository', _COLUMNS)}")
     for run in runs:
         print(run.row())
     queued = sum(run.report["review"]["queued"] for run in runs)
-    print(f"\n{queued} claims wait for an operator's review: see `review` in the reports.\n\nWhere to look:")
+    print(f"\n{queued} claims wait for an operator's review (why: `review` in the reports).\n\nWhere to look:")
     for name in dict.fromkeys(run.repository for run in runs):
         wiki = folder / name / ".reflect" / "wiki"
         print(f"  {_short(wiki / 'index.md')}  ({len(list(wiki.glob('[!_]*/*.md')))} pages; log.md beside it)")
@@ -149,6 +148,12 @@ def _say_where_to_look(folder: Path, runs: Sequence[Ingest]) -> None:
     first = folder / runs[0].repository / ".reflect" / "wiki" / "log.md"
     if first.exists():
         print(f"\nThe log, {_short(first)}:\n\n{first.read_text(encoding='utf-8').rstrip()}")
+
+
+def _line(night: object, repository: str, cells: Sequence[object]) -> str:
+    """One line of the table: each cell as wide as the name of its column."""
+    padded = "  ".join(f"{cell!s:>{len(name)}}" for cell, name in zip(cells, _COLUMNS, strict=True))
+    return f"  {night!s:<5}  {repository:<12}  {padded}"
 
 
 def _page_to_show(folder: Path, runs: Sequence[Ingest]) -> Path | None:

@@ -90,8 +90,8 @@ def second_night(path: Path) -> None:
         """
         fix(ci): raise the state lock timeout to 15 minutes
 
-        Five minutes were too short for the state lock: an apply of all shops takes eleven, and pull requests that
-        waited for it failed at random. The pipeline now waits 15 minutes.
+        Five minutes were too short for the state lock, so the pipeline now waits 15: an apply of all shops takes
+        eleven, and pull requests that waited for it failed at random.
         """,
         {".github/workflows/plan.yml": _PIPELINE.replace("5m", "15m")},
     )
