@@ -21,9 +21,10 @@ import yaml
 from expectations.evidence import EvidenceWords, shown
 from expectations.suite import Rule, no_fault, run_suite
 from reflect.evidence.redaction import Redactor
+from reflect.wiki.fields import related_path
 from reflect.wiki.frontmatter import BOM
 from reflect.wiki.markdown import plain_lines, split_lines
-from reflect.wiki.page import SPEC_KEYS, related_path
+from reflect.wiki.page import SPEC_KEYS
 from reflect.wiki.passages import CITATION
 from reflect.wiki.paths import why_no_page
 

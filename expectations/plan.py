@@ -17,7 +17,7 @@ from expectations.evidence import EvidenceWords, shown
 from expectations.names import category_fault, category_twin, page_fault
 from expectations.suite import Breach, Rule, no_fault, run_suite
 from reflect.model import Action, Fate, Operation, Outcome, PageSummary, Plan, Source
-from reflect.wiki.page import same_source
+from reflect.wiki.fields import same_source
 from reflect.wiki.paths import canonical_key
 
 MOST_ACTIONS = 2_000

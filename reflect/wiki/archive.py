@@ -16,9 +16,10 @@ import yaml
 from reflect.errors import PageError
 from reflect.model import Action, Finding, PageSummary, Source, Status
 from reflect.wiki.edit import FrontmatterEdit
+from reflect.wiki.fields import related_path, same_source
 from reflect.wiki.landing import FileChange
 from reflect.wiki.links import Moves
-from reflect.wiki.page import SPEC_KEYS, Page, related_path, same_source, sha256
+from reflect.wiki.page import SPEC_KEYS, Page, sha256
 from reflect.wiki.passages import cited_quotes, quote_key
 from reflect.wiki.paths import ARCHIVE, WIKI, canonical_key
 from reflect.wiki.store import Wiki, WikiState

@@ -12,10 +12,11 @@ import yaml
 from reflect.errors import PageError, WikiError
 from reflect.model import Action, Operation, PageContent, Passage, Source, Status
 from reflect.wiki.edit import FrontmatterEdit
+from reflect.wiki.fields import read_source, same_source
 from reflect.wiki.frontmatter import BOM, Inline, Quoted, Written, render
 from reflect.wiki.markdown import as_heading, fold, split_lines
 from reflect.wiki.merge import merge_sections
-from reflect.wiki.page import BANNER, MIXED_BANNER, SPEC_KEYS, Page, parse_page, read_source, same_source, sha256
+from reflect.wiki.page import BANNER, MIXED_BANNER, SPEC_KEYS, Page, parse_page, sha256
 from reflect.wiki.passages import sources_of
 from reflect.wiki.paths import checked_page
 from reflect.wiki.related import MOST, Neighbours

@@ -8,7 +8,8 @@ import pytest
 
 from reflect.errors import PageError
 from reflect.model import Source, SourceKind
-from reflect.wiki.page import page_date, parse_page, related_path, same_source
+from reflect.wiki.fields import page_date, related_path, same_source
+from reflect.wiki.page import parse_page
 from tests.wiki.builders import PAGES, page_text, stored
 
 
