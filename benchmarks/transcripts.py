@@ -26,7 +26,14 @@ _WORDS = (
     "retry round route schema scope secret server session shard signal snapshot source status stream string table "
     "target tenant thread timeout token trace update upload value vendor version wallet window worker writer zone"
 ).split()
-_COMMANDS = ("pytest tests -q", "ls -la src", "git status", "git diff --stat", "grep -rn retry src", "cat src/ledger.py")
+_COMMANDS = (
+    "pytest tests -q",
+    "ls -la src",
+    "git status",
+    "git diff --stat",
+    "grep -rn retry src",
+    "cat src/ledger.py",
+)
 _OPENINGS = ("We should", "No, please", "Use", "I want you to", "Why does it", "Do not", "Always", "Next,", "Let us")
 _CODE_CHARS = 3 << 20
 

@@ -16,7 +16,6 @@ from reflect.evidence import commits as history
 from reflect.evidence.checkpoints import BRANCH, REFS, Stored, read_stored
 from reflect.evidence.folders import NewFolder, new_folders
 from reflect.evidence.git import DefaultBranch, Git, Ref
-from reflect.evidence.metadata import Metadata
 from reflect.evidence.objects import ObjectReader
 from reflect.evidence.own_output import is_own_session, without_own_output
 from reflect.evidence.redaction import Redactor
@@ -34,6 +33,8 @@ from reflect.model import (
     Summary,
     Turn,
 )
+
+_NOTHING_NEW = "nothing new: every turn stands in an earlier checkpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +126,15 @@ class _Gathered:
             self._settle(identity, EvidenceKind.SESSION, Outcome.QUARANTINED, str(error))
             return
         turns = tuple(self._unseen(transcript.turns))
-        reason = _nothing_in(turns, folder.metadata)
-        if reason:
-            self._settle(identity, EvidenceKind.SESSION, Outcome.SKIPPED, reason)
-            return
-        kept = without_own_output(turns, self.known_pages)
-        if not kept:
+        kept = without_own_output(turns, self.known_pages, transcript.wiki_read_at)
+        if is_own_session(transcript.turns):
+            self._settle(identity, EvidenceKind.SESSION, Outcome.SKIPPED, "a session of reflect itself")
+        elif not turns:
+            self._settle(identity, EvidenceKind.SESSION, Outcome.SKIPPED, _NOTHING_NEW)
+        elif not kept:
             self._settle(identity, EvidenceKind.SESSION, Outcome.SKIPPED, "repeats this product's own output")
-            return
-        self.sessions.append(_session(folder, transcript, kept, len(turns) - len(kept), redactor))
+        else:
+            self.sessions.append(_session(folder, transcript, kept, len(turns) - len(kept), redactor))
 
     def _unseen(self, turns: Iterable[Turn]) -> Iterator[Turn]:
         for turn in turns:
@@ -157,14 +158,6 @@ class _Gathered:
 
     def _settle(self, identity: EvidenceId, kind: EvidenceKind, outcome: Outcome, reason: str) -> None:
         self.settled.append(Accounted(id=identity, kind=kind, outcome=outcome, reason=reason))
-
-
-def _nothing_in(turns: tuple[Turn, ...], metadata: Metadata) -> str:
-    if not turns:
-        return "nothing new: every turn stands in an earlier checkpoint"
-    if is_own_session(turns):
-        return "a session of reflect itself"
-    return ""
 
 
 def _session(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
-from reflect.model import Channel, Speaker, Turn
+from reflect.model import Speaker, Turn
 
 PROMPT_MARKER = "<reflect:task>"
 """Opens every prompt this product sends to a model; a session whose first prompt carries it is one of its own."""
@@ -29,7 +29,6 @@ _SCOPE_KEYS = frozenset({"scope_confidence", "scope_source", "reflection_kind", 
 _PAGE_KEYS = frozenset({"sources", "created", "updated", "status"})
 _CITATION = re.compile(r"\((?:checkpoint [0-9a-f]{12}|checkpoint [0-7][0-9A-HJKMNP-TV-Z]{25}|commit [0-9a-f]{12})\b")
 _PAGE_LINK = re.compile(r"[\w.-]+/[\w.-]+\.md\b")
-_WIKI_FOLDER = re.compile(r"\.reflect/(?:wiki\b|context\.md\b)")
 
 _PAGES_OF_AN_INDEX = 3
 
@@ -42,18 +41,21 @@ def is_own_session(turns: tuple[Turn, ...]) -> bool:
     return False
 
 
-def without_own_output(turns: tuple[Turn, ...], known_pages: AbstractSet[str]) -> tuple[Turn, ...]:
+def without_own_output(
+    turns: tuple[Turn, ...], known_pages: AbstractSet[str], wiki_read_at: int | None
+) -> tuple[Turn, ...]:
     """`turns` without those that repeat this product's pages, index or prompts.
 
     `known_pages` are the paths of the wiki's pages, relative to it: a text that lists several of them is its index.
+    `wiki_read_at` is the position in the transcript at which the agent first opened the wiki, if it did.
     """
-    has_read_wiki = any(_reads_wiki(turn) for turn in turns)
-    return tuple(turn for turn in turns if not _is_own(turn, known_pages, has_read_wiki))
-
-
-def _is_own(turn: Turn, known_pages: AbstractSet[str], has_read_wiki: bool) -> bool:
-    texts = [text for text in (turn.text, turn.about) if text]
-    return any(_repeats_wiki(text, turn.speaker, known_pages, has_read_wiki) for text in texts)
+    kept: list[Turn] = []
+    for turn in turns:
+        has_read_wiki = wiki_read_at is not None and turn.position >= wiki_read_at
+        texts = [text for text in (turn.text, turn.about) if text]
+        if not any(_repeats_wiki(text, turn.speaker, known_pages, has_read_wiki) for text in texts):
+            kept.append(turn)
+    return tuple(kept)
 
 
 def _repeats_wiki(text: str, speaker: Speaker, known_pages: AbstractSet[str], has_read_wiki: bool) -> bool:
@@ -68,7 +70,3 @@ def _repeats_wiki(text: str, speaker: Speaker, known_pages: AbstractSet[str], ha
             return True
     # An agent that has read the wiki restates it with the citations it found there; a person does not write those.
     return has_read_wiki and speaker is Speaker.ASSISTANT and _CITATION.search(text) is not None
-
-
-def _reads_wiki(turn: Turn) -> bool:
-    return turn.channel is Channel.TOOL_USE and _WIKI_FOLDER.search(turn.about or turn.text) is not None

@@ -26,6 +26,7 @@ ABOUT_CHARS = 200
 """Kept of what a tool call wanted to do."""
 
 _TOOL_NAME_CHARS = 100
+_WIKI_FOLDER = ".reflect"
 
 _SAYS_WHAT_IT_WANTS = (
     "command",
@@ -49,6 +50,7 @@ class Transcript:
     `format` names the agent whose shape it has. `complete` is false where its beginning is missing: the taint of every
     turn is then unknown. `workspace` is the first working directory recorded, `workspaces` all of them in the order
     they appear. `automated` marks what ran without a person. `notes` count what could not be read.
+    `wiki_read_at` is the position of the first call that names this product's folder, where there is one.
     """
 
     format: str
@@ -61,6 +63,7 @@ class Transcript:
     workspaces: tuple[str, ...]
     automated: bool
     notes: tuple[str, ...]
+    wiki_read_at: int | None = None
 
 
 class Spot(NamedTuple):
@@ -111,6 +114,7 @@ class Recorder:
     complete: bool = True
     automated: bool = False
     cwd: str | None = None
+    wiki_read_at: int | None = None
     notes: Counter[str] = field(default_factory=Counter)
     _workspaces: dict[str, None] = field(default_factory=dict)
     _sessions: dict[str, None] = field(default_factory=dict)
@@ -200,6 +204,8 @@ class Recorder:
         reason = None
         if self.taint is not Taint.UNTRUSTED or early is not None:
             reason = danger(self.format, name, known, Place(self.cwd, self.workspace))
+        if self.wiki_read_at is None and _names_wiki(known):
+            self.wiki_read_at = spot.position
         call = Call(name, known, reason)
         if identity:
             self._calls[identity] = call
@@ -303,7 +309,12 @@ class Recorder:
             workspaces=tuple(self._workspaces),
             automated=self.automated,
             notes=tuple(f"{what}: {count}" for what, count in sorted(self.notes.items())),
+            wiki_read_at=self.wiki_read_at,
         )
+
+
+def _names_wiki(arguments: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, str) and _WIKI_FOLDER in value for value in arguments.values())
 
 
 def clean(text: str) -> str:
