@@ -32,7 +32,7 @@ class _Wording(BaseModel):
         """Whether a case-folded claim of these words holds a phrase, or opens with an imperative."""
         if any(part in folded for part in self.parts) or not words.isdisjoint(self._single_words):
             return True
-        if any(pattern.search(folded) for first, pattern in self._longer if first in words or first == ""):
+        if any(pattern.search(folded) for first, pattern in self._longer if not first or first in words):
             return True
         opening = _FIRST_WORD.match(_LEAD_IN.sub("", folded.strip()))
         return opening is not None and opening.group() in self.imperatives
@@ -59,9 +59,19 @@ def is_always_on(claim: str, spoken: Iterable[str] | None = None) -> bool:
     An opening imperative counts too, in languages that list them. Unknown language codes count for nothing.
     """
     folded = straight(claim).casefold()
-    words = frozenset(_WORD.findall(folded))
-    known = _wording()
-    return any(known[code].matches(folded, words) for code in (known if spoken is None else spoken) if code in known)
+    wording = _together(tuple(languages() if spoken is None else spoken))
+    return wording.matches(folded, frozenset(_WORD.findall(folded)))
+
+
+@lru_cache(maxsize=16)
+def _together(spoken: tuple[str, ...]) -> _Wording:
+    """The wording of several languages as one."""
+    known = [_wording()[code] for code in spoken if code in _wording()]
+    return _Wording(
+        phrases=tuple(phrase for wording in known for phrase in wording.phrases),
+        parts=tuple(part for wording in known for part in wording.parts),
+        imperatives=frozenset().union(*(wording.imperatives for wording in known)),
+    )
 
 
 @lru_cache(maxsize=1)

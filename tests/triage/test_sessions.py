@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -163,3 +165,32 @@ def test_the_strongest_findings_are_kept_and_their_number_is_bounded() -> None:
 def test_findings_do_not_depend_on_what_came_before() -> None:
     one = session({"prompt": "Go."}, {"reply": "Ok."}, {"prompt": "never push to main"})
     assert ENGINE.reflect(one, EvidenceMode.USER_TURNS) == ExtractiveEngine().reflect(one, EvidenceMode.USER_TURNS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "log " * 250_000 + ":",
+        "a." * 500_000,
+        "never " * 170_000,
+        "`" * 1_000_000,
+        "😀" * 50_000,
+        "must not (" * 100_000,
+        "\ud83d x" * 9,
+    ],
+    ids=["log", "dots", "never", "ticks", "hazard-34-emoji", "brackets", "hazard-34-surrogate"],
+)
+def test_a_megabyte_on_one_line_is_survived_in_seconds(text: str) -> None:
+    began = time.process_time()
+    _after("prompt", text)
+    _after("denial", text)
+    _lessons({"prompt": "Go."}, {"reply": text}, taint=Taint.CLEAN)
+    assert time.process_time() - began < 5.0
+
+
+def test_turns_without_a_time_take_the_one_before_or_the_sessions() -> None:
+    one = session({"prompt": "Go."}, {"reply": "Ok."}, {"prompt": "never push to main"})
+    timeless = replace(one, turns=tuple(replace(turn, at=None) for turn in one.turns))
+    (lesson,) = ENGINE.reflect(timeless, EvidenceMode.USER_TURNS)
+    assert lesson.said_at == one.created_at
+    assert ENGINE.reflect(replace(timeless, created_at=None), EvidenceMode.USER_TURNS)[0].said_at.year == 1970

@@ -115,6 +115,8 @@ class Listener:
 
     def says_finished(self, sentence: str) -> bool:
         """Whether `sentence` says that something was completed."""
+        if len(sentence) > _LONGEST:
+            return False
         lowered = straight(sentence).lower()
         said = words_of(lowered)
         if not any(rule.matches(lowered, said) for rule in self.weights.completions):

@@ -13,6 +13,7 @@ PASTED = 600
 """A turn with more characters of prose than this was not typed by hand."""
 
 _OWN_WORDS = 300
+_ANNOUNCED = 200
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARKER = re.compile(r"^\s*(?:[-*+•‣]|\(?\d{1,2}[.)]|\[[ xX]\])\s+")
@@ -97,7 +98,7 @@ def typed_by_hand(text: str) -> list[Paragraph]:
     """
     own: list[Paragraph] = []
     for line in paragraphs(_before_paste(text)):
-        if _PASTE_ANNOUNCED.search(line.text):
+        if _PASTE_ANNOUNCED.search(line.text[-_ANNOUNCED:]):
             break
         own.append(line)
     if sum(len(line.text) for line in own) <= PASTED:

@@ -53,6 +53,7 @@ class _Said:
     """
 
     turn: Turn
+    at: datetime
     situation: str
     voice: Voice
     context: str
@@ -79,13 +80,15 @@ def _heard_turns(listener: Listener, session: Session, mode: EvidenceMode) -> It
     withdrawn = _withdrawn(listener, turns)
     stepped_in = {each.position: each for each in interventions(turns)}
     began, stopped, last_tool, before = False, False, "", ""
+    at = session.created_at or next((turn.at for turn in turns if turn.at is not None), _EPOCH)
     for number, turn in enumerate(turns):
+        at = turn.at or at
         if turn.channel is Channel.TOOL_USE:
             last_tool = turn.tool or last_tool
         elif turn.channel is Channel.INTERRUPTION:
             stopped = True
         elif turn.channel is Channel.REPLY and turn.speaker is Speaker.ASSISTANT:
-            yield _Said(turn, "reply", "assistant", "", trigger="reply")
+            yield _Said(turn, at, "reply", "assistant", "", trigger="reply")
         elif turn.speaker is Speaker.PERSON and turn.text.strip() and turn.channel is not Channel.SHELL:
             situation = _SITUATIONS.get(turn.channel) or (
                 "interruption" if stopped else "follow-up" if began else "prompt"
@@ -93,7 +96,9 @@ def _heard_turns(listener: Listener, session: Session, mode: EvidenceMode) -> It
             if number not in withdrawn:
                 how = stepped_in.get(turn.position)
                 context = _context(turn, how.context if how is not None else "", last_tool)
-                yield _Said(turn, situation, _voice(turn), context, before, how.kind if how is not None else "prompt")
+                yield _Said(
+                    turn, at, situation, _voice(turn), context, before, how.kind if how is not None else "prompt"
+                )
             began, stopped, before = True, False, turn.text
 
 
@@ -182,6 +187,7 @@ def _of_summary(listener: Listener, session: Session, summary: Summary) -> Itera
     at = session.created_at or _EPOCH
     said = _Said(
         Turn(Speaker.ASSISTANT, Channel.REPLY, "", _SUMMARY_POSITION, at, Taint.CLEAN),
+        at,
         "summary",
         "summary",
         "",
@@ -212,7 +218,7 @@ def _finding(
         evidence_id=session.id,
         position=turn.position,
         speaker=turn.speaker,
-        said_at=_said_at(session, turn),
+        said_at=said.at,
         score=lesson.score,
         signals=(said.situation, *lesson.cues),
         origin=_origin(session, turn),
@@ -245,10 +251,3 @@ def _kind(said: _Said, lesson: Heard) -> ReflectionKind:
     if said.situation in _STEPPED_IN or (said.situation in _CORRECTIVE and lesson.role == "rule"):
         return ReflectionKind.CORRECTIVE
     return ReflectionKind.PROCEDURAL if lesson.kind in _STANDING else ReflectionKind.EPISODE_LESSON
-
-
-def _said_at(session: Session, turn: Turn) -> datetime:
-    if turn.at is not None:
-        return turn.at
-    times = [other.at for other in session.turns if other.at is not None and other.position <= turn.position]
-    return times[-1] if times else session.created_at or _EPOCH
