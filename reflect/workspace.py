@@ -71,7 +71,7 @@ class Workspace:
 
     @property
     def journal(self) -> Path:
-        """The file that survives a kill while files take their places; in git's folder, out of the work tree's reach."""
+        """The file that survives a kill while files take their places: in git's folder, out of the work tree."""
         return self.git.git_dir / "reflect-landing.json"
 
     @property
