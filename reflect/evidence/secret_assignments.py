@@ -28,7 +28,7 @@ _NAME = re.compile(
 )
 _OPERATOR = re.compile(
     r"""
-      (?:[ \t]*:[ \t]*[&A-Za-z_][\w\[\], |.&<>']{0,40}?(?=[ \t]*=[^=]))?[ \t]*(?P<sign>=>|:=|={1,3}|:)[ \t]*
+      (?:[ \t]*:[ \t]*[&A-Za-z_][\w\[\], |.&<>']{0,40}?(?=[ \t]*=[^=]))?[ \t]*(?P<sign>=>|:=|={1,3}|:(?!:))[ \t]*
     | (?P<encoded>%3[ad])
     | [ \t]*(?:\n[ \t]*|,\s*)\\*["']?value\\*["']?[ \t]*:[ \t]*
     | (?P<tag>>)(?=[^<>\n]+</)
@@ -45,7 +45,7 @@ _VALUE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_BARE_ENDS = re.compile(r"[,;&](?=$|[\w.-]+[ \t]*[=:])|\\+[\"'nrt]|[,;)\]}>.:!?]+$|&amp;|%26")
+_BARE_ENDS = re.compile(r"[,;&](?=$|[\w.-]+[ \t]*[=:])|[)\]}](?=[)\]}.,;])|\\+[\"'nrt]|[,;)\]}>.:!?]+$|&amp;|%26")
 _KEY_QUALIFIERS = """
 api access auth account private priv secret crypt cipher encryption decryption sign signing signature master shared
 service role session jwt hmac webhook license storage deploy ssh ssl tls admin root app application client consumer
@@ -137,6 +137,8 @@ def _operator_fits(operator: re.Match[str], name: re.Match[str], before: str) ->
 def _is_name(word: str, before: str, sign: str | None) -> bool:
     """Whether `word` after `before` names a secret: `dbPass` and `api_key` do, `bypass` and `sort_key` do not."""
     folded = word.lower()
+    if before[-10:].lower().rstrip("_-").endswith(("public", "publickey")):
+        return False
     if folded == "key":
         return before.rstrip("_-. ").lower().endswith(_QUALIFIERS)
     if folded in ("pass", "pwd", "auth"):
@@ -165,6 +167,10 @@ def _is_secret(given: _Given) -> bool:
         return False
     if any(c.isspace() for c in value):
         return given.quoted and _is_passphrase(given.word, value)
+    if given.word == "pwd" and value[0] in "/~":
+        return False
+    if given.operator["sign"] == ":" and not given.quoted and value.isidentifier() and _NAMES_A_SECRET.search(value):
+        return False
     if _PLAIN_NUMBER.fullmatch(value):
         return given.is_password and (given.quoted or given.closed or given.operator["sign"] == "=")
     if _LETTERS.fullmatch(value):
@@ -176,7 +182,7 @@ def _is_secret(given: _Given) -> bool:
 
 def _is_passphrase(word: str, value: str) -> bool:
     """Words in quotes: a passphrase unless they read like a label or a message."""
-    if value[0].isspace() or word not in _STRONG_WORDS or _NAMES_A_SECRET.search(value):
+    if not value[0].isalnum() or word not in _STRONG_WORDS or _NAMES_A_SECRET.search(value):
         return False
     if word == "passphrase":
         return True
@@ -193,6 +199,8 @@ def _is_word_secret(given: _Given) -> bool:
         return len(value) >= 20 and value.count("-") + value.count("_") < 2 and (given.quoted or sign == "=")
     if given.quoted:
         return len(value) >= 5
+    if operator["space"]:
+        return _LITERAL_END.match(given.after) is not None
     if sign is None:
         return True
     tight = operator[0] in ("=", ":=") or given.is_password or (sign == ":" and given.word != "pass")

@@ -20,6 +20,7 @@ _LONGEST = 200
 
 _RUN = re.compile(r"(?:(?<=\\)[nrt])?(?P<token>[A-Za-z0-9+/_-]{24,}={0,2})")
 _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z][a-z]{3,}")
 _DIGIT = re.compile(r"[0-9]")
 _ORDINARY_NAME = re.compile(r"(?:^|/)(?:[a-z]{3,}|[A-Z][a-z]{3,}|[a-z]+[-_][a-z]+[a-z_-]*)(?:/|$)|^ai/|/[a-z]+/[a-z]+/")
 _HEX_WORD = re.compile(r"(?<![A-Za-z0-9])(?:0x)?(?:[0-9a-f]{6,}|[0-9A-F]{6,})(?![A-Za-z0-9])")
@@ -28,6 +29,8 @@ _KNOWN = re.compile(
       sha(?:1|224|256|384|512)-.*                                            # integrity of a lock file
     | (?:toolu|msg|req|call|chatcmpl|resp|run|thread|asst|file|evt|cus|price|prod|sub|pi|ch|in|acct|wrkspc|agent
         |batch|msgbatch|session|ses|vs|step|fc|rs|item|dpl|prj|team|org|user|proj)[_-][A-Za-z0-9]{16,}
+    | [a-z]{2,16}_01[A-Za-z0-9]{20,24}                                       # ids of Anthropic's API
+    | I[0-9a-f]{40}                                                          # Gerrit's change ids
     | [0-7][0-9A-HJKMNP-TV-Z]{25}                                            # ULID
     | c[a-z0-9]{24}                                                          # cuid
     | AAAA[BCE][A-Za-z0-9+/]+={0,2}                                          # public SSH key
@@ -63,6 +66,9 @@ def is_random(token: str) -> bool:
         return _is_random_in_one_case(token, chunks)
     limit = 3.4 if _DIGIT.search(letters) else 2.7
     if len(letters) > limit * len(chunks):
+        return False
+    words = [chunk for chunk in chunks if _WORD.fullmatch(chunk)]
+    if len("".join(words)) >= 0.6 * len(letters):
         return False
     pieces = re.split(r"[^A-Za-z0-9]+", core)
     return max(len(_CHUNK.findall(piece)) for piece in pieces) >= 4 and not _is_encoded_text(token)

@@ -26,6 +26,10 @@ class Hit(NamedTuple):
     rule: str
 
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_.-]{0,39}")
+"""What may be a word, a variable or a path of attributes: letters alone."""
+
+
 def _always(_: str) -> bool:
     return True
 
@@ -67,6 +71,11 @@ def _shape(name: str, anchors: str, pattern: str, accept: Callable[[str], bool] 
     return Shape(name, tuple(anchors.split()), re.compile(pattern), accept)
 
 
+def _begins(word: str) -> str:
+    """An expression for `word` where no token character stands before it; an escaped line end may."""
+    return rf"{word}(?:(?<![A-Za-z0-9+/_-]{word})|(?<=\\[nrt]{word}))"
+
+
 def _mixed(token: str) -> bool:
     """Whether digits and letters are mixed as in a generated token, unlike in a hyphenated name."""
     return any(c.isdigit() for c in token) and (
@@ -89,7 +98,7 @@ def _real(token: str) -> bool:
 
 
 def _credential(token: str) -> bool:
-    return _real(token) and (any(c.isdigit() for c in token) or len(token) >= 24)
+    return _real(token) and not _NAME.fullmatch(token)
 
 
 PROVIDERS: tuple[Shape, ...] = (
@@ -102,7 +111,7 @@ PROVIDERS: tuple[Shape, ...] = (
     _shape(
         "github",
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-        r"gh[pousr]_[A-Za-z0-9_]{20,}(?:\.[A-Za-z0-9_-]{10,})*|github_pat_[A-Za-z0-9_]{20,}",
+        r"gh[pousr]_[A-Za-z0-9]{20,}|ghs_\d+_eyJ[A-Za-z0-9_.-]{20,}|github_pat_[A-Za-z0-9_]{20,}",
     ),
     _shape(
         "gitlab",
@@ -135,13 +144,13 @@ PROVIDERS: tuple[Shape, ...] = (
         r"[A-Za-z0-9_-]{20,}",
         _mixed,
     ),
-    _shape("npm", "npm_", r"npm_[A-Za-z0-9]{30,}"),
+    _shape("npm", "npm_", rf"{_begins('npm_')}[A-Za-z0-9]{{30,}}"),
     _shape("pypi", "pypi-", r"pypi-[A-Za-z0-9_-]{32,}", _mixed),
     _shape("sendgrid", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     _shape("mailgun", "key-", r"key-(?<![A-Za-z0-9]key-)[0-9a-f]{32}(?![0-9a-f])"),
     _shape("twilio", "SK AC", r"SK[0-9a-f]{32}(?![0-9a-zA-Z])|AC[0-9a-f]{32}(?![0-9a-zA-Z])"),
     _shape("supabase", "sb_secret_ sbp_", r"sb_secret_[A-Za-z0-9_-]{16,}|sbp_(?:v0_)?[0-9a-f]{32,}"),
-    _shape("huggingface", "hf_ api_org_", r"hf_[A-Za-z0-9]{30,}|api_org_[A-Za-z0-9]{30,}"),
+    _shape("huggingface", "hf_ api_org_", rf"{_begins('hf_')}[A-Za-z0-9]{{30,}}|api_org_[A-Za-z0-9]{{30,}}"),
     _shape("digitalocean", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[0-9a-fA-F]{32,}"),
     _shape("databricks", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
     _shape("shopify", "shpat_ shpss_ shpca_ shppa_", r"shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}"),
@@ -167,16 +176,22 @@ HEADERS: tuple[Shape, ...] = (
     _shape(
         "authorization",
         "authorization",
-        r"(?i)authorization\\*[\"']?\]?[ \t]*(?P<comma>,)?(?:(?<=,)|[:=])[ \t]*[bf]?\\*[\"'`]?"
-        r"(?:(?:bearer|basic|token|digest|apikey|bot|negotiate)[ \t]+(?=\S{6})|(?(comma)(?!)|(?=\S{12})))"
-        r"(?P<secret>[A-Za-z0-9._~+/=:%-]{6,})",
+        r"(?i)authorization\\*[\"']?\]?[ \t]*[:=,][ \t]*(?:[bf](?=[\"']))?\\*[\"'`]?"
+        r"(?:bearer|basic|token|digest|apikey|bot|negotiate)[ \t]+(?P<secret>[A-Za-z0-9._~+/=:%-]{6,})",
         _real,
+    ),
+    _shape(
+        "authorization",
+        "authorization",
+        r"(?i)authorization\\*[\"']?\]?[ \t]*[:=][ \t]*(?:[bf](?=[\"']))?\\*[\"'`]?"
+        r"(?P<secret>[A-Za-z0-9_~+/=:%-][A-Za-z0-9._~+/=:%-]{11,})(?![\w.]*[(\[])",
+        _credential,
     ),
     _shape("login", "sshpass", r"(?i)sshpass\s+-p\s*[\"']?(?P<secret>[^\s\"']{3,})", _real),
     _shape(
         "login",
         "login",
-        r"(?i)login(?:(?<![a-z]login)|(?<=\\[nrt]login))\s+\S{1,128}\s+password\s+(?P<secret>[^\s\"'`\\]{3,})",
+        r"(?i)login(?:(?<![a-z]login)|(?<=\\[nrt]login))\s+[\w.@+-]{1,128}\s+password\s+(?P<secret>[^\s\"'`\\]{3,})",
         _real,
     ),
 )
@@ -249,26 +264,35 @@ _BODY_LINE = rf"{_BREAK}{{1,40}}(?:[A-Z][A-Za-z-]+: [^\n\\]{{1,120}}|[A-Za-z0-9+
 _LAST_LINE = rf"{_BREAK}{{1,40}}(?=[A-Za-z0-9+/=]*[0-9+/=])[A-Za-z0-9+/]+={{0,2}}(?=\s*(?:$|\n|\\n|[\"'`]))"
 _BODY = re.compile(rf"(?:{_BODY_LINE})*(?:{_LAST_LINE})?")
 _LINE_BEFORE = re.compile(rf"(?:(?<=\\)[nrt])?(?P<line>[A-Za-z0-9+/]+={{0,2}}){_BREAK}{{1,40}}$")
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{16}")
 _LONGEST_BLOCK = 32_768
 
 
 def key_blocks(text: str) -> Iterator[Hit]:
-    """Private keys in PEM or PGP armour: over many lines, with escaped line ends, with either end cut off."""
+    """Private keys in PEM or PGP armour: over many lines, with escaped line ends, with either end cut off.
+
+    The two marker lines without a key between them are how code and prose speak of keys.
+    """
     covered = 0
     for begin in _KEY_BEGIN.finditer(text):
-        if begin.start() < covered:
-            continue
-        end = _KEY_END.search(text, begin.end(), begin.end() + _LONGEST_BLOCK)
-        again = _KEY_BEGIN.search(text, begin.end(), end.start() if end else begin.end() + _LONGEST_BLOCK)
-        if end is not None and again is None:
-            covered = end.end()
-        else:
-            body = _BODY.match(text, begin.end())
-            covered = body.end() if body else begin.end()
-        yield Hit(begin.start(), covered, "pem")
+        if begin.start() >= covered:
+            covered = _end_of_block(text, begin.end())
+            if covered > begin.end():
+                yield Hit(begin.start(), covered, "pem")
     for end in _KEY_END.finditer(text):
         if not _is_closed(text, end.start()):
-            yield Hit(_beginning_of_body(text, end.start()), end.end(), "pem")
+            start = _beginning_of_body(text, end.start())
+            if start < end.start():
+                yield Hit(start, end.end(), "pem")
+
+
+def _end_of_block(text: str, begin: int) -> int:
+    """Where the key ends whose first line ends at `begin`; `begin` itself where no key follows."""
+    end = _KEY_END.search(text, begin, begin + _LONGEST_BLOCK)
+    if end is not None and _KEY_BEGIN.search(text, begin, end.start()) is None:
+        return end.end() if _ENCODED.search(text, begin, end.start()) else begin
+    body = _BODY.match(text, begin)
+    return body.end() if body else begin
 
 
 def _is_closed(text: str, end: int) -> bool:
