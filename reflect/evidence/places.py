@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 FOREIGN_FOLDERS = frozenset(
     {
@@ -63,6 +64,9 @@ class Place:
 
     def is_foreign(self, path: str) -> bool:
         """Whether the file or folder at `path` may hold what people outside the project wrote."""
+        return _is_foreign(self, path)
+
+    def _holds_strangers(self, path: str) -> bool:
         written = path.replace("\\", "/")
         if written.startswith("~") or "\0" in written:
             return True
@@ -91,6 +95,11 @@ class Place:
         if _is_absolute(written) or self.cwd is None:
             return posixpath.normpath(written)
         return posixpath.normpath(posixpath.join(self.cwd.replace("\\", "/"), written))
+
+
+@lru_cache(maxsize=4096)
+def _is_foreign(place: Place, path: str) -> bool:
+    return place._holds_strangers(path)
 
 
 def _is_absolute(path: str) -> bool:

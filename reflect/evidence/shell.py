@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from reflect.evidence.closed_list import closed_list
 from reflect.evidence.places import Place
@@ -23,6 +24,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 _HARMLESS_VARIABLES = frozenset({"CI", "COLUMNS", "FORCE_COLOR", "LANG", "LC_ALL", "LINES", "NO_COLOR", "TERM", "TZ"})
 
 
+@lru_cache(maxsize=512)
 def shell_danger(line: str, place: Place) -> str | None:
     """Why the output of `line` may hold a stranger's words (`shell command `curl``), or None where it cannot."""
     if len(line) > MAX_LINE_CHARS:

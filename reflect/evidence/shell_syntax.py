@@ -15,6 +15,9 @@ _PLAIN = re.compile(r"[\w\-./=,:@%+*?~^!\[\]]+")
 """Signs that mean nothing to the shell but themselves, or a file name pattern."""
 
 
+_ONE_PLAIN_COMMAND = re.compile(r"[\w\-./=,:@%+*?~^!\[\] ]+")
+
+
 class NotPlain(Exception):
     """The line holds something that cannot be followed; the message says what."""
 
@@ -30,6 +33,8 @@ class Command:
 
 def commands_of(line: str) -> list[Command]:
     """The commands of `line`; NotPlain where one runs another, hides a word, or cannot be followed."""
+    if _ONE_PLAIN_COMMAND.fullmatch(line):
+        return [Command([word for word in line.split(" ") if word])] if line.strip() else []
     return _Lexer(_QUOTED_HERE_TEXT.sub("TEXT", line)).commands()
 
 

@@ -15,16 +15,17 @@ from reflect.evidence.transcripts.recording import Recorder
 _WORTH_A_LOOK = 1024
 """Bytes of a line below which parsing is as quick as looking."""
 
-_RESULTS_FIRST = re.compile(
-    rb'\{(?:\s*"[^"\\]+"\s*:\s*(?:"[^"\\]*"|null|true|false|[0-9.]+)\s*,)*'
-    rb'\s*"message"\s*:\s*\{(?:\s*"role"\s*:\s*"user"\s*,)?\s*"content"\s*:\s*\[\s*\{'
-)
-"""A line whose message holds a list of blocks, with nothing but plain values before it."""
+_HEAD_BYTES = 2048
+"""How far into a line its message may begin."""
 
-_CALL = b'"tool_use_id"'
-_NAME = re.compile(rb'\s*:\s*"([^"\\]*)"')
-_ERROR = b'"is_error"'
-_IS_AN_ERROR = re.compile(rb"\s*:\s*true")
+_MESSAGE = b'"message"'
+_BLOCKS = re.compile(rb'"message"\s*:\s*\{(?:\s*"role"\s*:\s*"user"\s*,)?\s*"content"\s*:\s*\[\s*\{')
+_RESULT_AGAIN = b'"toolUseResult"'
+_TELLING = re.compile(rb'"(?=[ti])(?:text"|is_error"\s*:\s*true|toolUseResult"|tool_use_id"(?:\s*:\s*"([^"\\]*)")?)')
+"""Tokens that tell: a block of text, an error, the calls that are answered, and where the message has ended."""
+
+_MISPLACED = re.compile(rb'\{(?<![:,\[]\{)(?<![:,\[] \{)\s*"')
+"""The beginning of an object where a line that is one object has none: a line end was lost before it."""
 
 
 class Silence:
@@ -33,41 +34,38 @@ class Silence:
     def __init__(self, record: Recorder) -> None:
         self._record = record
 
-    def covers(self, line: bytes) -> bool:
-        """Whether `line` is a user line of nothing but results of known calls that came back without an error."""
-        if len(line) < _WORTH_A_LOOK:
+    def covers(self, data: bytes, start: int, stop: int) -> bool:
+        """Whether the line from `start` to `stop` holds results of known calls without an error, and nothing else."""
+        if stop - start < _WORTH_A_LOOK or self._record.awaits_results or not self._record.workspace:
             return False
-        if self._record.awaits_results or not self._record.workspace:
-            return False
-        start = _RESULTS_FIRST.match(line)
-        if start is None:
-            return False
-        begin = start.end()
-        # the second, parsed form of the result stands beside the message, and repeats all of it
-        end = line.find(b'"toolUseResult"', begin)
-        if end < 0:
-            end = len(line)
-        if line.find(b'"text"', begin, end) >= 0 or _has_error(line, begin, end):
-            return False
-        return self._answers_known_calls(line, begin, end)
+        begin = _first_block(data, start, stop)
+        return (
+            begin >= 0
+            and data[stop - 1] == ord("}")
+            and self._holds_only_results(data, begin, stop)
+            and _MISPLACED.search(data, begin, stop) is None
+        )
 
-    def _answers_known_calls(self, line: bytes, begin: int, end: int) -> bool:
-        """Results may precede their call; what such a one says is known only when the call has been read."""
-        found = False
-        at = line.find(_CALL, begin, end)
-        while at >= 0:
-            call = _NAME.match(line, at + len(_CALL))
-            if call is None or self._record.called(call[1].decode("utf-8", "replace")) is None:
+    def _holds_only_results(self, data: bytes, begin: int, stop: int) -> bool:
+        answered = False
+        for token in _TELLING.finditer(data, begin, stop):
+            if token[1] is not None:
+                # a result may precede its call; what such a one says is known only when the call has been read
+                if self._record.called(token[1].decode("utf-8", "replace")) is None:
+                    return False
+                answered = True
+            elif token[0] == _RESULT_AGAIN:
+                # the second, parsed form of the result stands beside the message and repeats all of it
+                break
+            else:
                 return False
-            found = True
-            at = line.find(_CALL, at + len(_CALL), end)
-        return found
+        return answered
 
 
-def _has_error(line: bytes, begin: int, end: int) -> bool:
-    at = line.find(_ERROR, begin, end)
-    while at >= 0:
-        if _IS_AN_ERROR.match(line, at + len(_ERROR)):
-            return True
-        at = line.find(_ERROR, at + len(_ERROR), end)
-    return False
+def _first_block(data: bytes, start: int, stop: int) -> int:
+    """Where the blocks of a line's message begin, if nothing but plain values stands before it; else -1."""
+    message = data.find(_MESSAGE, start, min(stop, start + _HEAD_BYTES))
+    if message < 0 or data.find(b"{", start + 1, message) >= 0 or data.find(b"[", start, message) >= 0:
+        return -1
+    opened = _BLOCKS.match(data, message, stop)
+    return -1 if opened is None else opened.end()

@@ -28,10 +28,11 @@ _ESCAPE = re.compile(
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def numbered_lines(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Every line with its zero-based number over all chunks, as if they were joined by a line end.
+def line_spans(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes, int, int]]:
+    """Every line as its zero-based number over all chunks, its chunk, and its start and stop there.
 
-    Only `\\n` ends a line: U+2028 and U+0085 stand raw inside JSON strings.
+    Only `\\n` ends a line: U+2028 and U+0085 stand raw inside JSON strings. Spans and no copies, because most lines are
+    long and passed over.
     """
     number = 0
     for chunk in chunks:
@@ -40,7 +41,7 @@ def numbered_lines(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
             stop = chunk.find(b"\n", start)
             if stop < 0:
                 stop = end
-            yield number, chunk[start:stop]
+            yield number, chunk, start, stop
             number += 1
             start = stop + 1
 
@@ -65,29 +66,37 @@ class JsonLines:
         self.troubles: Counter[str] = Counter()
         self.lines = 0
         self._on_loss = on_loss
-        self._damaged = False
+        self._damaged: int | None = None
 
-    def entries(self, chunks: Sequence[bytes], skip: Callable[[bytes], bool] | None = None) -> Iterator[Entry]:
-        """Every object in file order, without the lines that `skip` says carry nothing."""
-        for position, line in numbered_lines(chunks):
-            if self._damaged and line.strip():
-                self._damaged = False
-                self._on_loss(position - 1)
+    def entries(
+        self, chunks: Sequence[bytes], skip: Callable[[bytes, int, int], bool] | None = None
+    ) -> Iterator[Entry]:
+        """Every object in file order, without the lines of which `skip(data, start, stop)` says they carry nothing."""
+        for position, data, start, stop in line_spans(chunks):
             self.lines = position + 1
-            if skip is not None and skip(line):
+            if skip is not None and skip(data, start, stop):
+                self._goes_on()
                 continue
+            line = data[start:stop]
             try:
                 value = orjson.loads(line)
             except orjson.JSONDecodeError:
                 value = None
             if isinstance(value, dict):
+                self._goes_on()
                 yield Entry(position, 0, line, value)
-                continue
-            for number, found in enumerate(self._recover(line)):
-                yield Entry(position, number, line, found)
+            elif line.strip():
+                self._goes_on()
+                for number, found in enumerate(self._recover(line, position)):
+                    yield Entry(position, number, line, found)
 
-    def _recover(self, line: bytes) -> list[dict[str, Any]]:
-        """The objects on a line that is not one: none where it is blank, several where a line end was lost."""
+    def _goes_on(self) -> None:
+        if self._damaged is not None:
+            self._on_loss(self._damaged)
+            self._damaged = None
+
+    def _recover(self, line: bytes, position: int) -> list[dict[str, Any]]:
+        """The objects on a line that is not one: several where a line end was lost, none where it cannot be read."""
         text = _repaired(line)
         if not text:
             return []
@@ -97,22 +106,22 @@ class JsonLines:
             try:
                 value, at = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError):
-                self._lost("could not be read in part" if found else "could not be read")
+                self._lost("could not be read in part" if found else "could not be read", position)
                 break
             if isinstance(value, dict):
                 found.append(value)
             else:
-                self._lost("held no object")
+                self._lost("held no object", position)
             while at < len(text) and text[at].isspace():
                 at += 1
         if len(found) > 1:
             self.troubles["held several objects"] += 1
-        elif found and not self._damaged:
+        elif found and self._damaged is None:
             self.troubles["had to be repaired"] += 1
         return found
 
-    def _lost(self, how: str) -> None:
-        self._damaged = True
+    def _lost(self, how: str, position: int) -> None:
+        self._damaged = position
         self.troubles[how] += 1
 
     def troubles_in_words(self) -> dict[str, int]:
