@@ -19,8 +19,7 @@ _CONFIG = """
     project_id: infra
     # Everybody else who commits here is a stranger: their messages are shown to the operator, never taken as guidance.
     trusted_authors:
-      - ines@harbour.example
-      - tomas@harbour.example
+      - "@harbour.example"
 """
 
 _BUCKETS = """

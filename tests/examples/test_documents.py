@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import AliasChoices
 
+from reflect.cli.app import app
 from reflect.configuration import Config, Format, FormatSection
 from reflect.errors import ReflectError
 from reflect.settings import Settings
@@ -56,6 +57,19 @@ def test_readme_names_no_setting_that_does_not_exist() -> None:
 @pytest.mark.parametrize("code", sorted({0, 1, 3, *(kind.exit_code for kind in error_classes())}))
 def test_every_exit_code_is_explained(code: int) -> None:
     assert re.search(rf"^\| {code} \| \w", README, re.MULTILINE)
+
+
+def test_every_command_is_in_the_readme() -> None:
+    commands = [command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands]
+    groups = [
+        f"{group.name} {command.name or getattr(command.callback, '__name__', '')}"
+        for group in app.registered_groups
+        for command in (group.typer_instance.registered_commands if group.typer_instance else [])
+    ]
+    assert len(commands) >= 3
+    assert {f"reflect {name}" for name in [*commands, *groups]} == {
+        key for key in table_keys(README) if key.startswith("reflect ")
+    }
 
 
 def test_defaults_in_the_readme_are_those_of_the_code() -> None:

@@ -124,3 +124,11 @@ def test_the_second_night_updates_and_resolves(nights: Nights) -> None:
 def test_the_night_before_is_no_evidence(nights: Nights) -> None:
     for report in nights.second.values():
         assert [item["reason"] for item in report["evidence"]].count("touches only .reflect/") == 1
+
+
+def test_the_page_in_the_readme_came_out(nights: Nights) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- page (\S+) -->\n```markdown\n(.*?)```", readme, re.DOTALL)
+    assert shown is not None
+    name, _, path = shown[1].partition("/.reflect/wiki/")
+    assert shown[2] == nights.pages(name)[path], f"copy {path} of `make demo` into the README again"
