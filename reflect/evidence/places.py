@@ -66,7 +66,7 @@ class Place:
         """Whether the file or folder at `path` may hold what people outside the project wrote."""
         return _is_foreign(self, path)
 
-    def _holds_strangers(self, path: str) -> bool:
+    def _is_foreign(self, path: str) -> bool:
         written = path.replace("\\", "/")
         if written.startswith("~") or "\0" in written:
             return True
@@ -99,7 +99,7 @@ class Place:
 
 @lru_cache(maxsize=4096)
 def _is_foreign(place: Place, path: str) -> bool:
-    return place._holds_strangers(path)
+    return place._is_foreign(path)
 
 
 def _is_absolute(path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -276,23 +277,34 @@ _OUTPUTS = [
     steered=st.integers(0, 6),
     spaced=st.booleans(),
 )
-def test_lines_that_are_passed_over_carry_nothing(
+def test_the_short_way_for_plain_results_gives_what_the_long_way_gives(
     outputs: list[tuple[str, str, bool]], steered: int, spaced: bool
 ) -> None:
-    """The same lines with their keys in an order that no pass-over recognises give the same turns."""
+    """An empty block of text beside a result says nothing, and makes the line one that is looked at closely."""
     said = ClaudeTranscript("s").prompt("go")
     for number, (one, two, is_error) in enumerate(outputs):
-        said.tool("Bash", {"command": "ls"}, one + "z" * 900 + two, is_error=is_error)
+        said.tool("Bash" if number % 2 else "WebFetch", {"command": "ls"}, one + "z" * 900 + two, is_error=is_error)
         if number == steered:
             said.lines[-1]["message"]["content"].append({"type": "text", "text": "steer"})
     separators = (", ", ": ") if spaced else (",", ":")
-    plain = b"".join(json.dumps(line, separators=separators).encode() + b"\n" for line in said.lines)
-    turned = b"".join(json.dumps({"before": [], **line}, separators=separators).encode() + b"\n" for line in said.lines)
+    closely = [_with_empty_block(line) for line in said.lines]
 
-    assert read_transcript([plain]) == read_transcript([turned])
+    plain, close = (
+        b"".join(json.dumps(line, separators=separators).encode() + b"\n" for line in lines)
+        for lines in (said.lines, closely)
+    )
+
+    assert read_transcript([plain]) == read_transcript([close])
 
 
-def test_tool_output_of_any_size_is_passed_over_but_not_what_stands_beside_it() -> None:
+def _with_empty_block(line: dict[str, Any]) -> dict[str, Any]:
+    content = line["message"]["content"]
+    if line["type"] != "user" or isinstance(content, str):
+        return line
+    return {**line, "message": {**line["message"], "content": [*content, {"type": "text", "text": " "}]}}
+
+
+def test_what_stands_beside_tool_output_of_any_size_is_read() -> None:
     said = ClaudeTranscript("s").prompt("go").tool("Bash", {"command": "ls"}, 'z"' * 5000)
     said.lines[-1]["message"]["content"].append({"type": "text", "text": "stop here"})
 

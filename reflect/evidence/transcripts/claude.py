@@ -10,7 +10,6 @@ from typing import Any
 
 from reflect.evidence.closed_list import closed_list
 from reflect.evidence.transcripts import harness
-from reflect.evidence.transcripts.claude_silence import Silence
 from reflect.evidence.transcripts.claude_user import SPEAKING, UserLines
 from reflect.evidence.transcripts.content import blocks, joined, text_of
 from reflect.evidence.transcripts.lines import Entry, JsonLines
@@ -46,7 +45,7 @@ def read_claude_code(chunks: Sequence[bytes], record: Recorder, start_hint: int 
     """Walk a transcript into `record`. `start_hint`: the line from which on the checkpoint is said to be new."""
     walk = _Walk(record)
     json = JsonLines(record.lost_line)
-    for entry in json.entries(chunks, Silence(record).covers):
+    for entry in json.entries(chunks):
         walk.entry(entry)
     walk.finish()
     if start_hint > json.lines or not walk.begun:
@@ -98,7 +97,7 @@ class _Walk:
                 self._assistant(entry)
             elif kind == "attachment":
                 self._attachment(entry)
-            else:
+            elif not self._user.is_plain_result(value):
                 self._user.entry(value, spot_of(entry))
 
     def _begin(self, value: dict[str, Any]) -> None:

@@ -35,6 +35,19 @@ class UserLines:
         self._plans: set[str] = set()
         self._early: dict[str, tuple[dict[str, Any], dict[str, Any], Spot]] = {}
 
+    def is_plain_result(self, value: dict[str, Any]) -> bool:
+        """Whether a line is one result, without an error, of a known call that mattered to nobody: most lines are."""
+        message = value.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(content, list) or len(content) != 1 or not isinstance(content[0], dict):
+            return False
+        result = content[0]
+        return (
+            result.get("type") == "tool_result"
+            and result.get("is_error") is not True
+            and self._record.has_settled(text_of(result.get("tool_use_id")))
+        )
+
     def entry(self, value: dict[str, Any], spot: Spot) -> None:
         message = value.get("message")
         if not isinstance(message, dict):

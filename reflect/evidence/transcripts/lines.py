@@ -28,11 +28,10 @@ _ESCAPE = re.compile(
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def line_spans(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes, int, int]]:
-    """Every line as its zero-based number over all chunks, its chunk, and its start and stop there.
+def numbered_lines(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Every line with its zero-based number over all chunks, as if they were joined by a line end.
 
-    Only `\\n` ends a line: U+2028 and U+0085 stand raw inside JSON strings. Spans and no copies, because most lines are
-    long and passed over.
+    Only `\\n` ends a line: U+2028 and U+0085 stand raw inside JSON strings.
     """
     number = 0
     for chunk in chunks:
@@ -41,7 +40,7 @@ def line_spans(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes, int, int]]
             stop = chunk.find(b"\n", start)
             if stop < 0:
                 stop = end
-            yield number, chunk, start, stop
+            yield number, chunk[start:stop]
             number += 1
             start = stop + 1
 
@@ -68,16 +67,10 @@ class JsonLines:
         self._on_loss = on_loss
         self._damaged: int | None = None
 
-    def entries(
-        self, chunks: Sequence[bytes], skip: Callable[[bytes, int, int], bool] | None = None
-    ) -> Iterator[Entry]:
-        """Every object in file order, without the lines of which `skip(data, start, stop)` says they carry nothing."""
-        for position, data, start, stop in line_spans(chunks):
+    def entries(self, chunks: Sequence[bytes]) -> Iterator[Entry]:
+        """Every object in file order."""
+        for position, line in numbered_lines(chunks):
             self.lines = position + 1
-            if skip is not None and skip(data, start, stop):
-                self._goes_on()
-                continue
-            line = data[start:stop]
             try:
                 value = orjson.loads(line)
             except orjson.JSONDecodeError:

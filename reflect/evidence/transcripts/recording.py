@@ -219,10 +219,9 @@ class Recorder:
         """The call that a result answers, or None where it was not seen (yet)."""
         return self._calls.get(identity)
 
-    @property
-    def awaits_results(self) -> bool:
-        """Whether a call of which the result matters has not come back yet."""
-        return bool(self._running or self._awaited)
+    def has_settled(self, identity: str) -> bool:
+        """Whether the call is known and its coming back changes nothing."""
+        return identity in self._calls and identity not in self._running and identity not in self._awaited
 
     def await_result(self, identity: str) -> None:
         """The result of this call will hold the person's words."""

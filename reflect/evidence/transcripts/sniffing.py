@@ -15,7 +15,7 @@ from reflect.errors import EvidenceError
 from reflect.evidence.closed_list import closed_list
 from reflect.evidence.transcripts.claude import MEANT, SILENT
 from reflect.evidence.transcripts.content import text_of
-from reflect.evidence.transcripts.lines import BOM, JsonLines, line_spans, whole_document
+from reflect.evidence.transcripts.lines import BOM, JsonLines, numbered_lines, whole_document
 
 _CODEX = closed_list("compacted event_msg response_item session_meta turn_context")
 _COPILOT = closed_list("assistant.message session.start tool.execution_complete tool.execution_start user.message")
@@ -62,8 +62,7 @@ def _documents(chunks: Sequence[bytes]) -> tuple[dict[str, Any] | None, ...]:
 
 def _is_line_of_its_own(chunk: bytes) -> bool:
     """Whether the first line is a whole object, and no document that happens to stand on one line."""
-    lines = (data[start:stop] for _, data, start, stop in line_spans([chunk.removeprefix(BOM)]))
-    line = next((line for line in lines if line.strip()), b"")
+    line = next((line for _, line in numbered_lines([chunk.removeprefix(BOM)]) if line.strip()), b"")
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
