@@ -191,9 +191,11 @@ def _session(
 
 
 def _redacted_turn(turn: Turn, redactor: Redactor) -> Turn:
-    if not turn.text and not turn.about:
+    text = redactor.redact(turn.text) if turn.text else ""
+    about = redactor.redact(turn.about) if turn.about else ""
+    if text == turn.text and about == turn.about:
         return turn
-    return replace(turn, text=redactor.redact(turn.text), about=redactor.redact(turn.about) if turn.about else "")
+    return replace(turn, text=text, about=about)
 
 
 def _redacted_summary(summary: Summary | None, redactor: Redactor) -> Summary | None:

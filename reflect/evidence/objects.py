@@ -74,14 +74,11 @@ class ObjectReader:
         ahead = _Ahead(self._started())
         try:
             while True:
-                asked: list[tuple[str, int]] = []
-                while len(waiting) + len(asked) < _AT_ONCE and promised <= AHEAD_BYTES:
-                    if (following := next(more, None)) is None:
-                        break
-                    asked.append(following)
-                    promised += following[1]
-                ahead.ask(asked)
-                waiting += asked
+                if len(waiting) <= _AT_ONCE // 2 and promised <= AHEAD_BYTES // 2:  # many questions in one writing
+                    asked = _some_of(more, _AT_ONCE - len(waiting), AHEAD_BYTES - promised)
+                    promised += sum(size for _, size in asked)
+                    ahead.ask(asked)
+                    waiting += asked
                 if not waiting:
                     return
                 answer: bytes | _Died | None = ahead.answer()
@@ -240,6 +237,15 @@ class _Ahead:
                 self._answers.put(self._batch.blob(*pair))
             except RepositoryError as error:
                 self._answers.put(error)
+
+
+def _some_of(more: Iterator[tuple[str, int]], count: int, size: int) -> list[tuple[str, int]]:
+    """The next pairs, at most `count` and, but for the last, at most `size` bytes together."""
+    taken: list[tuple[str, int]] = []
+    while len(taken) < count and size >= 0 and (following := next(more, None)) is not None:
+        taken.append(following)
+        size -= following[1]
+    return taken
 
 
 def _checked(name: str) -> str:

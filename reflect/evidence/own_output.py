@@ -59,10 +59,7 @@ def without_own_output(
 
 
 def _repeats_wiki(text: str, speaker: Speaker, known_pages: AbstractSet[str], has_read_wiki: bool) -> bool:
-    if _PROMPT.match(text) or _INDEX.search(text):
-        return True
-    keys = set(_OWN_KEYS.findall(text))
-    if len(keys & _SCOPE_KEYS) > 1 or keys >= _PAGE_KEYS:
+    if _PROMPT.match(text) or ("Knowledge Base Index" in text and _INDEX.search(text)) or _holds_frontmatter(text):
         return True
     if known_pages and ".md" in text:
         named = set(_PAGE_LINK.findall(text))
@@ -70,3 +67,10 @@ def _repeats_wiki(text: str, speaker: Speaker, known_pages: AbstractSet[str], ha
             return True
     # An agent that has read the wiki restates it with the citations it found there; a person does not write those.
     return has_read_wiki and speaker is Speaker.ASSISTANT and _CITATION.search(text) is not None
+
+
+def _holds_frontmatter(text: str) -> bool:
+    if "sources:" not in text and "scope_" not in text and "_kind:" not in text:
+        return False
+    keys = set(_OWN_KEYS.findall(text))
+    return len(keys & _SCOPE_KEYS) > 1 or keys >= _PAGE_KEYS
