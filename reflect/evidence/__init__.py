@@ -1,1 +1,1 @@
-"""What happened: checkpoints, transcripts and commits of one repository, read as data and redacted, each with its origin."""
+"""What happened: checkpoints, transcripts and commits, read as data, redacted, each word with who wrote it."""

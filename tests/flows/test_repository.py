@@ -78,14 +78,14 @@ def test_names_states_and_artifact_in_the_ui(
     report = command_line.json("ingest", "--repo", repository.path)
     head = repository.git("rev-parse", "HEAD")[:8]
     name = f"{report['project']}@{head}"
-    (run,) = ask(prefect_server, "flow_runs", flow_runs={"name": {"any_": [name]}})
+    run = ask(prefect_server, "flow_runs", flow_runs={"name": {"any_": [name]}}, sort="START_TIME_DESC")[0]
     assert run["state_name"] == "Completed"
     stages = {"collect", "reflect-on-commits", "plan", "check-plan", "scope", "check-pages", "index", "archive"}
     pages = {f"write-{page['path']}" for page in report["pages"]}
     states = task_runs(prefect_server, run["id"], stages | pages | {"reflect-aaaaaaaaaaaa/0"})
     assert set(states.values()) == {"Completed"}
-    (artifact,) = ask(prefect_server, "artifacts", artifacts={"key": {"any_": [f"report-{report['project']}"]}})
-    assert report["run"] in artifact["data"]
+    (artifact,) = ask(prefect_server, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
+    assert artifact["key"] == f"report-{report['project']}" and report["run"] in artifact["data"]
 
 
 def test_a_session_that_was_read_before_comes_from_the_cache(
