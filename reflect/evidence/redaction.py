@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from reflect.evidence.secret_assignments import WORDS, assignments
+from reflect.evidence.secret_assignments import WORDS, WORDS_ABROAD, assignments
 from reflect.evidence.secret_entropy import SHORTEST, is_random, random_tokens
 from reflect.evidence.secret_shapes import (
     COMMANDS,
@@ -34,7 +34,8 @@ _RUN = b"a" * 16
 _BEFORE_RUN = 12
 _PROVIDER_ANCHORS = tuple((shape, frozenset(a.encode() for a in shape.anchors)) for shape in PROVIDERS)
 _WORDS = tuple((word, word.encode()) for word in WORDS)
-_OTHER_WORDS = ((b"bearer", SCHEMES), (b"basic ", SCHEMES), (b"curl", COMMANDS))
+_WORDS_ABROAD = tuple((word, word.encode()) for word in WORDS_ABROAD)
+_OTHER_WORDS = ((b"bearer", SCHEMES), (b"basic ", SCHEMES), (b"identified ", SCHEMES), (b" -", COMMANDS))
 _AWS_KEY_ID = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 _NEAR = 400
@@ -138,6 +139,8 @@ def _named_hits(text: str, data: bytes) -> list[Hit]:
     """Secrets known by a word beside them. `data` is `text` as bytes, in lower case."""
     words = [word for word, as_bytes in _WORDS if as_bytes in data]
     others = [shapes for word, shapes in _OTHER_WORDS if word in data]
+    if not data.isascii():
+        words += [word for word, as_bytes in _WORDS_ABROAD if as_bytes[:1] in data and as_bytes in data]
     if not (words or others):
         return []
     lowered = data.decode("utf-8", "surrogatepass")

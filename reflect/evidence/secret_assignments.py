@@ -17,29 +17,36 @@ from reflect.evidence.secret_shapes import Hit
 WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
 """What every name of a secret holds, in lower case."""
 
+WORDS_ABROAD = ("contraseñ", "ароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호")
+"""`password` where it is not written in ASCII; of a cased word the part behind its first letter."""
+
 _NAME = re.compile(
     r"""
-    (?P<word>pass(?:word|wd|phrase|code)?|pwd|secret|token|key|credentials?|auth)
+    (?P<word>pass(?:word|wort|wd|phrase|code|e)?|pwd|secret|token|key|credentials?|auth
+            |contraseña|ароль|密码|密碼|口令|パスワード|비밀번호|암호)
     (?:[_-]?(?:key|base|value|string|raw|b64|base64|prod(?:uction)?|staging|stage|dev|test|live|old|new|current
-             |default|backup|admin|root|user|[0-9]{1,3})(?![a-z]))*
-    (?P<close>\\*["'`]?\]?)
+             |default|backup|admin|root|user|[0-9]{1,3}))*
+    (?P<close>\*{0,2}(?:\\*["'`])?\]?)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _OPERATOR = re.compile(
     r"""
-      (?:[ \t]*:[ \t]*[&A-Za-z_][\w\[\], |.&<>']{0,40}?(?=[ \t]*=[^=]))?[ \t]*(?P<sign>=>|:=|={1,3}|:(?!:))[ \t]*
-    | (?P<encoded>%3[ad])
-    | [ \t]*(?:\n[ \t]*|,\s*)\\*["']?value\\*["']?[ \t]*:[ \t]*
+      (?:[ \t]*:[ \t]*[&A-Za-z_][\w\[\], |.&<>']{0,40}?(?=[ \t]*=[^=])     # a type
+        |[ \t]+[a-z][\w.\[\]*]{0,24}(?=[ \t]*=[ \t]*["'`]))?
+      [ \t]*(?P<sign>=>|:=|={1,3}|:(?!:)|：|\|\||\?\?|\|)\*{0,2}[ \t]*
+      (?:!!?\w+[ \t]+|&\w+[ \t]+)?(?:[|>][+-]?[ \t]*\n[ \t]+)?             # YAML's tags, anchors and blocks
+    | (?P<encoded>%3[ad]|\\u003[ad]|&\#(?:58|61);)
+    | (?:[ \t]*\n[ \t]*|[ \t]*,\s*|[ \t]+)\\*["']?value\\*["']?[ \t]*[:=][ \t]*
     | (?P<tag>>)(?=[^<>\n]+</)
-    | (?P<comma>,)[ \t]*(?=\\*["'])
+    | (?P<call>[ \t]*[,(][ \t]*)(?=\\*["'])
     | (?P<space>[ \t]+)(?:(?P<prose>is|was)[ \t]*:?[ \t]+)?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _VALUE = re.compile(
     r"""
-    [bru]{0,2}(?P<quote>["'`])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,512})(?P=quote)
+    \[?[bru]{0,2}(?P<quote>\"{3}|'{3}|["'`])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,512})(?P=quote)
     | (?P<escaped>\\+["'])(?P<inner>(?:(?!(?P=escaped))[^\n]){1,512})(?P=escaped)
     | \\*["'`]?(?P<bare>[^\s"'`+,;)\].][^\s"'`<]*)
     """,
@@ -61,15 +68,15 @@ _PATH = re.compile(r"(?:[A-Za-z]:|~|\.{1,2})?(?:[/\\][\w.@{}$ -]+){2,}/?")
 _REFERENCE = re.compile(
     r"[!*&]?[A-Za-z_][\w-]*(?:(?:\?|!)?(?:\.|::|->)[A-Za-z_]\w*)+(?:[(\[].*)?|[A-Za-z_][\w.:]*[(\[].*"
 )
-_LETTERS = re.compile(r"[A-Za-z_][A-Za-z_-]*")
+_LETTERS = re.compile(r"(?:[^\W\d]|-)+")
 _NAMES_A_SECRET = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
 _LINE_START = re.compile(
     r"(?:^|\n|\\n)[ \t]*(?:[>`$%#*+{,-]+[ \t]*)*(?:(?:export|set|env|ENV)[ \t]+)?[\"'`]?[\w.-]*$", re.IGNORECASE
 )
-_OPTION = re.compile(r"(?:^|\s|[\"'])--?[\w-]*$|(?:^|\n)[ \t]*ENV[ \t]+\w*$")
+_OPTION = re.compile(r"(?:^|\s|[\"'])--?[\w-]*$|(?:^|\s)(?:ENV|setx|#[ \t]*define)[ \t]+\w*$")
 _FIRST_ARGUMENT = re.compile(r"\w\(\s*\\*[\"'][\w.-]*$")
+_TABLE_ROW = re.compile(r"\|[ \t*`]*[\w ]*$")
 _QUERY_START = re.compile(r"(?:[?&;]|\s-[eD]\s?)[\w.-]*$")
-_STRONG_WORDS = frozenset({"password", "passwd", "passphrase", "passcode", "secret", "pwd", "pass"})
 _LITERAL_END = re.compile(r"[ \t]*(?:$|\\*\r?\n|\\n|\\r|\\*[\"'`]|;|&|#|//)|[ \t]+(?=--?\w|\w+=)")
 _BEFORE = 64
 _AFTER = 24
@@ -89,13 +96,18 @@ class _Given:
 
     @property
     def is_password(self) -> bool:
-        return self.word.startswith(("passw", "passc", "passp", "pwd"))
+        return _is_password(self.word)
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether the name is that of a secret and of little else."""
+        return self.is_password or self.word in ("secret", "pass", "passe")
 
 
-def assignments(text: str, lowered: str, words: Sequence[str] = WORDS) -> Iterator[Hit]:
+def assignments(text: str, lowered: str, words: Sequence[str]) -> Iterator[Hit]:
     """Values given to names of secrets. `lowered` is `text` with its ASCII letters in lower case, of equal length.
 
-    `words` are those of `WORDS` that stand in the text.
+    `words` are those of `WORDS` and `WORDS_ABROAD` that stand in the text.
     """
     for word in words:
         start = lowered.find(word)
@@ -124,14 +136,27 @@ def _assignment_at(text: str, start: int) -> Hit | None:
 
 
 def _operator_fits(operator: re.Match[str], name: re.Match[str], before: str) -> bool:
-    if operator["comma"]:
+    if name["word"].lower() in ("pass", "passe", "auth"):
+        return operator["sign"] is not None and operator[0].lstrip().startswith(operator["sign"])
+    call = operator["call"]
+    if call is not None and "," in call:
         return bool(name["close"]) and _FIRST_ARGUMENT.search(before) is not None
+    if operator["sign"] in ("|", "||", "??"):
+        row = _TABLE_ROW.search(before) is not None
+        return row if operator["sign"] == "|" else _is_quote(name.string, operator.end())
     if operator["prose"]:
-        return name["word"].lower().startswith(("pass", "pwd"))
-    if operator["space"]:
-        option = _OPTION.search(before)
-        return option is not None and not name["close"]
-    return True
+        return _is_password(name["word"].lower())
+    if operator["space"] and not _OPTION.search(before):
+        return _is_quote(name.string, operator.end())
+    return not operator["space"] or not name["close"]
+
+
+def _is_quote(text: str, at: int) -> bool:
+    return text[at : at + 1] in ("'", '"')
+
+
+def _is_password(word: str) -> bool:
+    return word.startswith(("passw", "passc", "passp", "pwd")) or not word.isascii()
 
 
 def _is_name(word: str, before: str, sign: str | None) -> bool:
@@ -166,7 +191,7 @@ def _is_secret(given: _Given) -> bool:
     if _VERSION.fullmatch(value) or _PATH.fullmatch(value) or (not given.quoted and _REFERENCE.fullmatch(value)):
         return False
     if any(c.isspace() for c in value):
-        return given.quoted and _is_passphrase(given.word, value)
+        return given.quoted and _is_passphrase(given)
     if given.word == "pwd" and value[0] in "/~":
         return False
     if given.operator["sign"] == ":" and not given.quoted and value.isidentifier() and _NAMES_A_SECRET.search(value):
@@ -175,16 +200,19 @@ def _is_secret(given: _Given) -> bool:
         return given.is_password and (given.quoted or given.closed or given.operator["sign"] == "=")
     if _LETTERS.fullmatch(value):
         return _is_word_secret(given)
-    if given.word in _STRONG_WORDS:
+    if given.is_strong:
         return given.word != "pass" or len(value) >= 6
     return len(value) >= 8 and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
-def _is_passphrase(word: str, value: str) -> bool:
+def _is_passphrase(given: _Given) -> bool:
     """Words in quotes: a passphrase unless they read like a label or a message."""
-    if not value[0].isalnum() or word not in _STRONG_WORDS or _NAMES_A_SECRET.search(value):
+    value = given.value
+    if not value[0].isalnum() or not given.is_strong or _NAMES_A_SECRET.search(value):
         return False
-    if word == "passphrase":
+    if given.operator["call"] or given.operator["space"]:
+        return False
+    if given.word == "passphrase":
         return True
     return any(c.isdigit() for c in value) or not (value[0].isupper() or value[-1] in ".!?…:")
 
@@ -193,14 +221,14 @@ def _is_word_secret(given: _Given) -> bool:
     """Letters alone, like `swordfish`: a secret where it is a literal, not where it may be a variable or a word."""
     operator, value = given.operator, given.value
     sign = operator["sign"]
-    if _NAMES_A_SECRET.search(value) or operator["comma"] or operator["prose"]:
+    if _NAMES_A_SECRET.search(value) or operator["call"] or operator["prose"] or sign == "|":
         return False
-    if given.word not in _STRONG_WORDS:
+    if not given.is_strong:
         return len(value) >= 20 and value.count("-") + value.count("_") < 2 and (given.quoted or sign == "=")
+    if operator["space"]:
+        return not given.quoted and _LITERAL_END.match(given.after) is not None
     if given.quoted:
         return len(value) >= 5
-    if operator["space"]:
-        return _LITERAL_END.match(given.after) is not None
     if sign is None:
         return True
     tight = operator[0] in ("=", ":=") or given.is_password or (sign == ":" and given.word != "pass")

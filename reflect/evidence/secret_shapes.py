@@ -172,6 +172,8 @@ PROVIDERS: tuple[Shape, ...] = (
 """Tokens that begin at an anchor and hold at least sixteen letters, digits, `+`, `/`, `_` or `-` in a row, at most
 twelve characters after the anchor's beginning."""
 
+_ARGUMENTS = r"(?:[^\n|;&]|\\\r?\n){0,600}?[\s\"']"
+
 HEADERS: tuple[Shape, ...] = (
     _shape(
         "authorization",
@@ -187,6 +189,13 @@ HEADERS: tuple[Shape, ...] = (
         r"(?P<secret>[A-Za-z0-9_~+/=:%-][A-Za-z0-9._~+/=:%-]{11,})(?![\w.]*[(\[])",
         _credential,
     ),
+    _shape(
+        "login",
+        "auth",
+        r"auth(?:=|\()[ \t]*\(?[ \t]*[\"'][^\"'\n]{1,128}[\"'][ \t]*,[ \t]*[\"'](?P<secret>[^\"'\n]{3,128})[\"']",
+        _real,
+    ),
+    _shape("login", "passin passout", r"(?i)pass(?:in|out)[ =]pass:(?P<secret>[^\s\"'`\\]{3,})", _real),
     _shape("login", "sshpass", r"(?i)sshpass\s+-p\s*[\"']?(?P<secret>[^\s\"']{3,})", _real),
     _shape(
         "login",
@@ -210,19 +219,30 @@ SCHEMES: tuple[Shape, ...] = (
         r"(?i)basic(?:(?<![a-z]basic)|(?<=\\[nrt]basic))(?:[ \t]+|%20)(?P<secret>[A-Za-z0-9+/_-]{6,}={0,2})",
         _is_login,
     ),
+    _shape(
+        "login",
+        "identified ",
+        r"(?i)identified\s+(?:with\s+\S{1,64}\s+)?(?:by|as)\s+(?:password\s+)?[\"'](?P<secret>[^\"'\n]{3,})[\"']",
+        _real,
+    ),
 )
-"""What follows a scheme of HTTP authorization. A match begins at its anchor, looked for in lower case."""
+"""What follows a scheme of HTTP authorization or an account in SQL. A match begins at its anchor, in lower case."""
 
 COMMANDS: tuple[Shape, ...] = (
     _shape(
         "login",
         "curl",
-        r"(?i)curl\b(?:[^\n|;&]|\\\r?\n){0,600}?[\s\"'](?:-u|--user|-U|--proxy-user)(?:\s+|=)?\\*[\"']?"
+        rf"(?i)curl\b{_ARGUMENTS}(?:-u|--user|-U|--proxy-user)(?:\s+|=)?\\*[\"']?"
         r"[^\s:\"'\\]{1,128}:(?P<secret>[^\s\"'\\]{1,256})",
         _real,
     ),
+    _shape(
+        "login", "docker login", rf"(?i)docker login\b{_ARGUMENTS}-p[ =]*\\*[\"']?(?P<secret>[^\s\"'\\]{{4,}})", _real
+    ),
+    _shape("login", "mysql", rf"mysql(?:dump|admin|import)?\b{_ARGUMENTS}-p[\"']?(?P<secret>[^\s\"'\\]{{4,}})", _real),
+    _shape("login", "redis-cli", rf"redis-cli\b{_ARGUMENTS}-a[ =]*[\"']?(?P<secret>[^\s\"'\\]{{4,}})", _real),
 )
-"""Command lines with `-u user:password`. A match begins at its anchor, looked for in lower case."""
+"""Command lines that hold a password. A match begins at its anchor, looked for in lower case."""
 
 ENTRA = Shape("azure", ("Q~",), re.compile(r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"))
 """A client secret of Microsoft Entra; `~` and `.` may break its runs of token characters."""

@@ -23,6 +23,9 @@ BASE62 = LETTERS + string.digits
 BASE64 = BASE62 + "+/"
 URL_SAFE = BASE62 + "_-"
 HEX = "0123456789abcdef"
+NAMED = (Path(__file__).parents[1] / "data" / "secrets" / "named.txt").read_text(encoding="utf-8").splitlines()
+"""Ways to give `hunter2` the name of a secret, one a line."""
+
 SAMPLE = Path(__file__).parents[3] / "shared" / "data" / "sample-repository.bundle"
 
 
@@ -211,6 +214,15 @@ def test_hazard_118_a_commit_id_survives_beside_a_hex_token() -> None:
     assert redactor.redact(text) == text.replace(token, "[REDACTED:assignment]")
 
 
+@pytest.mark.parametrize("line", NAMED)
+def test_hazard_116_a_weak_password_goes_in_every_notation(line: str) -> None:
+    redactor = Redactor()
+    for text in (line, f"first\n{line}\nlast", f"- {line}", f"see: {line}"):
+        redacted = redactor.redact(text)
+        assert "hunter2" not in redacted
+        assert redactor.redact(redacted) == redacted
+
+
 def test_custom_expressions_join_in_and_spare_ids() -> None:
     redactor = Redactor(custom=[r"ACME-\d{4}", r"customer (?P<secret>\w+)", r"\b[0-9a-f]{7,}\b"], keep={"4ecb34b81a12"})
     assert redactor.redact("ACME-1234 for customer Ada in 4ecb34b81a12, not deadbeefcafe") == (
@@ -238,6 +250,11 @@ INNOCENT = {
             if token == other_token and max_tokens: 4096
             sort_key = lambda row: row.created; primary_key: int = 1; cache_key=f"{user}:{page}"
             interface Login { password: string; token: string }
+            headers["Authorization"] = self.build_auth_header(request); authorization = request.headers["Authorization"]
+            BEGIN = b"-----BEGIN PRIVATE KEY-----"; END = b"-----END PRIVATE KEY-----"
+            raise ValueError("pass orient='index' or pass encoding='infer'"); _highs_to_scipy_status_message(x)
+            get_secret | sha256sum; cat token | base64 -d; CPyBytesWriter_WriteI16LE(w); Shared3DHSecret::expand()
+            private_key: PKCS7PrivateKeyTypes, update(PWD="/tmp"), publicKeyToken="1fc8b3b9a1e18e3b"
     """,
     "prose": """
         The password is required. Token: expired. The secret is out, pass: 12 of 14 tests. Basic authentication and
@@ -252,6 +269,8 @@ INNOCENT = {
         anthropic.claude-sonnet-4-5-20250929-v1:0 MAX_CONCURRENT_TASK_RUNS_PER_WORKER_V2
     """,
     "lock-files": """
+        pandas/io/sql.py,sha256=ohf_xX2TRMtlwP1e93WawB9QlLW0cByINkF6HN6Evv4,3689
+        Change-Id: If91f61527236fd4d7ae3cad1f24c38be921c90ba
         "integrity": "sha512-rYyBfhbG1SdpW5IqkVtQ0hDbC1mU2tHhPqYbEFnbF0nD8bQ9jvZpXJqkz6JmBf6qWnDg7vC5YxUoPqLsWmKjAA=="
         "js-tokens": "^4.0.0", "jsonwebtoken": "^9.0.2", "csrf-token": "1.0.0-rc.1",
         resolved "https://registry.yarnpkg.com/token/-/token-1.0.0.tgz#0123456789abcdef0123456789abcdef01234567"
