@@ -6,6 +6,7 @@ Source: sections 3.3 to 3.5 of the reference on Entire's checkpoints.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from reflect.evidence.closed_list import closed_list
@@ -14,7 +15,7 @@ from reflect.evidence.transcripts.claude_user import SPEAKING, UserLines
 from reflect.evidence.transcripts.content import blocks, joined, text_of
 from reflect.evidence.transcripts.lines import Entry, JsonLines
 from reflect.evidence.transcripts.queue import Queue
-from reflect.evidence.transcripts.recording import Recorder, Spot, key_of, key_of_line, moment
+from reflect.evidence.transcripts.recording import Recorder, Spot, Transcript, key_of, key_of_line, moment
 
 MEANT = closed_list("assistant attachment progress queue-operation system user")
 SILENT = closed_list(
@@ -41,17 +42,36 @@ _LOCAL_ATTACHMENTS = closed_list(
 """Attachments that the harness wrote, or that show what the person opened or chose."""
 
 
-def read_claude_code(chunks: Sequence[bytes], record: Recorder, start_hint: int = 0) -> None:
-    """Walk a transcript into `record`. `start_hint`: the line from which on the checkpoint is said to be new."""
-    walk = _Walk(record)
-    json = JsonLines(record.lost_line)
-    for entry in json.entries(chunks):
-        walk.entry(entry)
-    walk.finish()
-    if start_hint > json.lines or not walk.begun:
-        record.beginning_is_missing()
-    record.automated |= walk.begun and walk.sidechain_only
-    record.notes.update(json.troubles_in_words())
+class ClaudeReading:
+    """Reads one transcript, in one go or in several."""
+
+    def __init__(self, already: AbstractSet[bytes] = frozenset()) -> None:
+        self._record = Recorder("claude-code", already)
+        self._walk = _Walk(self._record)
+        self._json = JsonLines(self._record.lost_line)
+
+    def read(self, chunks: Sequence[bytes], start: int = 0) -> None:
+        """Take the lines of `chunks`, from the byte `start` of the first one on."""
+        for entry in self._json.entries(chunks, start):
+            self._walk.entry(entry)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether `transcript` leaves nothing behind that reading further lines would have taken otherwise."""
+        return self._json.is_whole and self._walk.is_settled and self._record.is_settled
+
+    def go_on(self, already: AbstractSet[bytes]) -> None:
+        """Prepare for further lines, now that the turns with the keys in `already` are taken."""
+        self._record.already = already
+
+    def transcript(self, start_hint: int = 0) -> Transcript:
+        """What was read. `start_hint`: the line from which on the checkpoint is said to be new."""
+        self._walk.finish()
+        return self._record.transcript(
+            whole=self._walk.begun and start_hint <= self._json.lines,
+            automated=self._walk.begun and self._walk.sidechain_only,
+            troubles=self._json.troubles_in_words(),
+        )
 
 
 def spot_of(entry: Entry) -> Spot:
@@ -76,6 +96,10 @@ class _Walk:
         self._user = UserLines(record, self._queue)
         self._reply = ""
         self._place: tuple[Any, Any, Any] = (None, None, None)
+
+    @property
+    def is_settled(self) -> bool:
+        return self._user.is_settled
 
     def finish(self) -> None:
         self._user.finish()

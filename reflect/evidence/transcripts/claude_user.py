@@ -67,6 +67,11 @@ class UserLines:
                 else:
                     self._text(value, part["text"], spot.part(index), beside_results=bool(results))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether every result has met its call."""
+        return not self._early
+
     def finish(self) -> None:
         """No more calls will come: results without one are taken for what they say themselves."""
         for value, result, spot in list(self._early.values()):

@@ -28,14 +28,14 @@ _ESCAPE = re.compile(
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def numbered_lines(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Every line with its zero-based number over all chunks, as if they were joined by a line end.
+def numbered_lines(chunks: Sequence[bytes], start: int = 0, number: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Every line with its number over all chunks, as if they were joined by a line end.
 
-    Only `\\n` ends a line: U+2028 and U+0085 stand raw inside JSON strings.
+    The first is line `number`, at the byte `start` of the first chunk. Only `\\n` ends a line: U+2028 and U+0085 stand
+    raw inside JSON strings.
     """
-    number = 0
     for chunk in chunks:
-        start, end = 0, len(chunk)
+        end = len(chunk)
         while start < end:
             stop = chunk.find(b"\n", start)
             if stop < 0:
@@ -43,6 +43,7 @@ def numbered_lines(chunks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
             yield number, chunk[start:stop]
             number += 1
             start = stop + 1
+        start = 0
 
 
 class Entry(NamedTuple):
@@ -67,9 +68,14 @@ class JsonLines:
         self._on_loss = on_loss
         self._damaged: int | None = None
 
-    def entries(self, chunks: Sequence[bytes]) -> Iterator[Entry]:
-        """Every object in file order."""
-        for position, line in numbered_lines(chunks):
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last line was read in full."""
+        return self._damaged is None
+
+    def entries(self, chunks: Sequence[bytes], start: int = 0) -> Iterator[Entry]:
+        """Every object in file order, from the byte `start` of the first chunk on."""
+        for position, line in numbered_lines(chunks, start, self.lines):
             self.lines = position + 1
             try:
                 value = orjson.loads(line)

@@ -289,25 +289,36 @@ class Recorder:
             position, since = min(self._early.values())
             self.tainted(f"the result of an unknown call at {self.unit} {position + 1}", Taint.UNKNOWN, since)
 
-    def transcript(self) -> Transcript:
+    @property
+    def is_settled(self) -> bool:
+        """Whether every call that may taint has come back, and every result has met its call."""
+        return not (self._running or self._early)
+
+    def transcript(
+        self, *, whole: bool = True, automated: bool = False, troubles: Mapping[str, int] | None = None
+    ) -> Transcript:
+        """What was recorded, with what the adapter knows of it as a whole. Nothing may be recorded after it unless
+        `is_settled` before it."""
         self._end()
         # what waited for its call was said late, and stands where its line is
         turns = tuple(sorted((turn for turn in self.turns if turn is not None), key=lambda turn: turn.position))
         taint, by = self.taint, self.tainted_by
-        if not self.complete:
+        complete = self.complete and whole
+        if not complete:
             turns = tuple(replace(turn, taint=Taint.UNKNOWN) for turn in turns)
             taint, by = Taint.UNKNOWN, "the beginning of the transcript is missing"
+        notes = self.notes + Counter(troubles or {})
         return Transcript(
             format=self.format,
             turns=turns,
             session_ids=tuple(self._sessions),
-            complete=self.complete,
+            complete=complete,
             taint=taint,
             tainted_by=clean(by),
             workspace=self.workspace,
             workspaces=tuple(self._workspaces),
-            automated=self.automated,
-            notes=tuple(f"{what}: {count}" for what, count in sorted(self.notes.items())),
+            automated=self.automated or automated,
+            notes=tuple(f"{what}: {count}" for what, count in sorted(notes.items())),
             wiki_read_at=self.wiki_read_at,
         )
 
