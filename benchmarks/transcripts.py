@@ -1,7 +1,7 @@
 """Generates repositories of sessions with the proportions measured in real ones, the same bytes every time.
 
-Tool output is most of a transcript and dialogue one or two percent of it. Half of the checkpoints belong to sessions
-that go on, so that each repeats all that the one before held.
+Tool output is most of a transcript and dialogue one or two percent of it. Two of three checkpoints belong to sessions
+that go on, so that each repeats all that the one before held: 44 of 100 lines, where a real repository had 47.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from examples.sessions import START, ClaudeTranscript, GitRepository, StoredSession
 
-_VERSION = "1"
+_VERSION = "2"
 _WORDS = (
     "account amount archive assert await backend batch branch buffer cache charge client column commit config count "
     "cursor customer date decide default delete deploy domain encode engine entry error event field filter format "
@@ -91,7 +91,7 @@ def _checkpoints(shape: Shape) -> Iterator[tuple[str, list[StoredSession]]]:
     code = _source_code(dice)
     made = 0
     while made < shape.checkpoints:
-        long = (made // shape.steps_of_a_long_session) % 2 == 0
+        long = (made // shape.steps_of_a_long_session) % 3 < 2
         steps = shape.steps_of_a_long_session if long else 1
         session = ClaudeTranscript(f"session-{made:06d}", at=START + timedelta(hours=made))
         for _ in range(min(steps, shape.checkpoints - made)):

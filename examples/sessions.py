@@ -223,11 +223,13 @@ class StoredSession:
             "agent": self.agent,
             **self.extra,
         }
+        # Transcripts come last: `fast-import` stores a file as a delta of the one before, and Entire never makes a small
+        # file wait for a large one.
         return {
-            "full.jsonl": self.transcript,
             "metadata.json": json.dumps(metadata, indent=2).encode(),
             "prompt.txt": "\n\n---\n\n".join(self.prompts).encode(),
             "content_hash.txt": f"sha256:{hashlib.sha256(self.transcript).hexdigest()}".encode(),
+            "full.jsonl": self.transcript,
         }
 
 

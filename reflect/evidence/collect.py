@@ -19,6 +19,7 @@ from reflect.evidence.git import DefaultBranch, Git, Ref
 from reflect.evidence.objects import ObjectReader
 from reflect.evidence.own_output import is_own_session, without_own_output
 from reflect.evidence.redaction import Redactor
+from reflect.evidence.transcripts.memory import TranscriptMemory
 from reflect.evidence.transcripts.reader import Transcript, read_transcript
 from reflect.evidence.trust import Trust
 from reflect.model import (
@@ -99,6 +100,7 @@ class _Gathered:
     contents: dict[EvidenceId, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     taken: set[bytes] = field(default_factory=set)
+    memory: TranscriptMemory = field(default_factory=TranscriptMemory)
 
     def read_sessions(self, reader: ObjectReader, new: Sequence[NewFolder], redactor: Redactor) -> None:
         self.taken |= self.seen.turn_keys
@@ -121,7 +123,9 @@ class _Gathered:
             self._settle(identity, EvidenceKind.SESSION, Outcome.QUARANTINED, reason)
             return
         try:
-            transcript = read_transcript(whole, already=self.taken, start_hint=folder.metadata.transcript_start)
+            transcript = read_transcript(
+                whole, already=self.taken, start_hint=folder.metadata.transcript_start, memory=self.memory
+            )
         except EvidenceError as error:
             self._settle(identity, EvidenceKind.SESSION, Outcome.QUARANTINED, str(error))
             return
