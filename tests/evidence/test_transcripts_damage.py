@@ -82,7 +82,7 @@ class TestLines:
     def test_a_nul_is_left_out_and_the_text_stays(self, nul: bytes) -> None:
         assert _texts(_LINES[0].replace(b"first", b"fi" + nul + b"rst")) == ["first"]
 
-    def test_bytes_that_are_no_utf8(self) -> None:
+    def test_hazard_39_bytes_that_are_no_utf8(self) -> None:
         (text,) = _texts(_LINES[0].replace(b"first", b"caf\xe9 au lait"))
 
         assert text == "caf\ufffd au lait"
@@ -198,7 +198,18 @@ def _put(value: object, path: tuple[object, ...], junk: object) -> None:
     value[path[-1]] = junk  # type: ignore[index]
 
 
+def test_hazard_73_times_and_boxes_in_a_text_stay_text() -> None:
+    text = "[24:33.098] first\n[12:01] second\n- [x] third\n[retry] fourth"
+
+    assert _texts(ClaudeTranscript("s").prompt(text).encode()) == [text]
+
+
 class TestNothingToRead:
+    def test_hazard_69_the_output_of_a_command_is_no_transcript(self) -> None:
+        for output in (b'[{"type":"result","result":"done"}]', b'{"type":"result","subtype":"success","result":"x"}'):
+            with pytest.raises(EvidenceError):
+                read_transcript([output])
+
     @pytest.mark.parametrize("chunks", [[], [b""], [b"\n \r\n"], [b"", b"\n"]], ids=repr)
     def test_an_empty_transcript(self, chunks: list[bytes]) -> None:
         with pytest.raises(EvidenceError, match="empty"):
