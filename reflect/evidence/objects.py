@@ -9,6 +9,7 @@ wait for the interpreter's lock, and a pipe would need fifty of them for a megab
 
 from __future__ import annotations
 
+import io
 import queue
 import re
 import socket
@@ -17,7 +18,7 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 
 from reflect.errors import RepositoryError
@@ -165,12 +166,21 @@ class _Batch:
         return rest[:size] if rest[size : size + 1] == b"\n" else _Died()
 
     def blob(self, oid: str, size: int) -> bytes | _Died:
-        """The next answer where it is the blob `oid` of `size` bytes, which the caller knows to exist: one call."""
-        header = f"{oid} blob {size}\n".encode()
-        said = self.exactly(len(header) + size + 1)
-        if len(said) == len(header) + size + 1 and said.startswith(header):
-            return said[len(header) : -1]
-        return _Died()
+        """The next answer where it is the blob `oid` of `size` bytes, which the caller knows to exist.
+
+        One call fills header, content and end, and the content is handed on without a copy: `BytesIO` gives away the
+        very bytes that it was filled through.
+        """
+        expected = f"{oid} blob {size}\n".encode()
+        header, content, end = bytearray(len(expected)), io.BytesIO(), bytearray(1)
+        if size:
+            content.seek(size - 1)
+            content.write(b"\0")
+        with content.getbuffer() as space:
+            parts: list[bytearray | memoryview] = [header, space, end]
+            missing = len(expected) + size + 1 - self._receive_into(parts)
+            whole = missing == 0 or self._receive_rest(parts, missing)
+        return content.getvalue() if whole and header == expected and end == b"\n" else _Died()
 
     def exactly(self, size: int) -> bytes:
         """As many bytes, fewer where git ends before."""
@@ -191,8 +201,29 @@ class _Batch:
         self._socket.close()
 
     def _receive(self, size: int, flags: int) -> bytes:
-        try:
+        with self._patience():
             return self._socket.recv(size, flags)
+
+    def _receive_into(self, parts: list[bytearray | memoryview]) -> int:
+        with self._patience():
+            return self._socket.recvmsg_into(parts, 0, socket.MSG_WAITALL)[0]
+
+    def _receive_rest(self, parts: list[bytearray | memoryview], missing: int) -> bool:
+        """Fill the end of `parts` after a call that came back early; whether git had as much to say."""
+        rest = self.exactly(missing)
+        if len(rest) < missing:
+            return False
+        at = missing
+        for part in reversed(parts):
+            filled = min(at, len(part))
+            part[len(part) - filled :] = rest[at - filled : at]
+            at -= filled
+        return True
+
+    @contextmanager
+    def _patience(self) -> Iterator[None]:
+        try:
+            yield
         except BlockingIOError as error:
             raise RepositoryError(
                 f"`git cat-file --batch` said nothing for {self._silence_s:g} s and was given up; nothing was changed."

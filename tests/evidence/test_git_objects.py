@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -98,6 +99,22 @@ def test_a_caller_that_stops_reading_ahead_leaves_a_reader_that_works(repository
         assert next(reader.ahead(oids)) == b"00000"
         assert list(reader.ahead(oids[5:7])) == [b"00005", b"00006"]
         assert reader.read(oids[7][0]) == b"00007"
+
+
+def test_an_answer_that_comes_in_pieces() -> None:
+    script = f"""
+import os, time
+for _ in range(2):
+    answer = b"{ABSENT} blob 12\\nhello, world\\n"
+    while answer:
+        os.write(1, answer[:7])
+        answer = answer[7:]
+        time.sleep(0.01)
+time.sleep(60)
+"""
+    reader = ObjectReader([sys.executable, "-c", script], {}, silence_s=5)
+    assert list(reader.ahead([(ABSENT, 12), (ABSENT, 12)])) == [b"hello, world"] * 2
+    reader.close()
 
 
 def test_a_process_that_falls_silent_is_given_up(repository: GitRepository) -> None:
