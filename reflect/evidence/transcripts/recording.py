@@ -324,7 +324,10 @@ class Recorder:
 
 
 def _names_wiki(arguments: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, str) and _WIKI_FOLDER in value for value in arguments.values())
+    for value in arguments.values():  # noqa: SIM110  as `any` it costs three times as much, and every call comes here
+        if isinstance(value, str) and _WIKI_FOLDER in value:
+            return True
+    return False
 
 
 def clean(text: str) -> str:
