@@ -289,7 +289,9 @@ class Finding(Value):
     form of it for titles. `score` orders findings; nothing else may be read into it. `origin` and `evidence` are
     decided by code from who spoke and what had entered the session. `around` holds sentences beside the quote, verbatim
     and by the same author, that help to understand it. `workspace` is the directory the words were said in;
-    `started_in` and `ran_in` are its session's `workspace` and `workspaces`, kept for a finding that waits.
+    `started_in` and `ran_in` are its session's `workspace` and `workspaces`, kept for a finding that waits. `sentence`
+    counts the sentences before the quote at the same position. `checkpoints` are those that the quote's commit names:
+    what was said there and what was committed belong together. `corroborated_by` is evidence that says the same words.
     """
 
     quote: str
@@ -298,6 +300,7 @@ class Finding(Value):
     kind: ReflectionKind
     evidence_id: str
     position: int
+    sentence: int = 0
     speaker: Speaker
     said_at: datetime
     score: float
@@ -314,6 +317,7 @@ class Finding(Value):
     started_in: str | None = None
     ran_in: tuple[str, ...] = ()
     corroborated_by: tuple[str, ...] = ()
+    checkpoints: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -384,8 +388,11 @@ class Passage(Value):
 
 
 class Section(Value):
+    """Passages below one heading. One that comes `first` stands before everything the page said until now."""
+
     heading: str
     passages: tuple[Passage, ...]
+    first: bool = False
 
 
 class PageContent(Value):

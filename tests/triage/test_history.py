@@ -14,7 +14,7 @@ ENGINE = ExtractiveEngine()
 
 
 def _lessons(*commits: Commit) -> list[Finding]:
-    return [each for each in ENGINE.reflect_on_commits(commits) if "completed" not in each.signals]
+    return [each for each in ENGINE.reflect_on_commits(commits) if each.score > 0.0]
 
 
 def test_a_body_that_says_why_is_a_lesson_below_its_subject() -> None:
@@ -85,7 +85,35 @@ def test_a_revert_needs_a_reason() -> None:
     )
     assert (lesson.category, lesson.quote) == ("pitfalls", "It doubled the p99.")
     assert f"reverts:{sha(1)[:SHORT]}" in lesson.signals
-    assert lesson.corroborated_by == (sha(1),)
+    assert lesson.corroborated_by == ()
+
+
+@pytest.mark.parametrize(
+    ("subject", "title"),
+    [
+        ('Revert "feat(api): stream large exports"', '"Stream large exports" was reverted'),
+        ('Revert "Compress thumbnails on upload (#12)" (#15)', '"Compress thumbnails on upload" was reverted'),
+        ('Revert "Revert "Compress thumbnails on upload""', '"Compress thumbnails on upload" was brought back'),
+        ("revert: keep sessions in memory", '"Keep sessions in memory" was reverted'),
+        ("Back out the shared worker pool", '"The shared worker pool" was reverted'),
+        ('Revert "wip"', "Half of the pods never came up again"),
+    ],
+)
+def test_a_revert_is_called_after_what_it_takes_back_or_after_its_reason(subject: str, title: str) -> None:
+    (lesson,) = _lessons(commit(subject, "Half of the pods never came up again.", 2, reverts=(sha(1),)))
+    assert (lesson.headline, lesson.category) == (title, "pitfalls")
+
+
+def test_only_the_item_of_a_squash_that_takes_back_is_a_pitfall() -> None:
+    body = (
+        "* refactor: read prices from the replica\nReads go to the replica instead of the cache.\n"
+        '* Revert "feat: warm the cache at start"\nPods never became ready while the cache was warmed.'
+    )
+    found = {each.headline: each.category for each in _lessons(commit("Prices (#9)", body, reverts=(sha(1),)))}
+    assert found == {
+        "Read prices from the replica": "decisions",
+        '"Warm the cache at start" was reverted': "pitfalls",
+    }
 
 
 def test_what_a_reverted_commit_said_is_marked_and_a_reverted_revert_is_not() -> None:

@@ -51,7 +51,7 @@ def test_every_passage_is_verbatim_in_each_piece_of_evidence_that_carries_it(nam
     assert len(passages) > 20
     for passage in passages:
         assert passage.quoted
-        assert passage.text in folded[passage.evidence_ids[0]]  # type: ignore[index]
+        assert all(passage.text in folded[each] for each in passage.evidence_ids)  # type: ignore[index]
 
 
 def test_a_title_says_no_more_than_its_source() -> None:
@@ -164,6 +164,45 @@ def test_integrity_negative_inference_nothing_is_said_of_what_was_not_said() -> 
 def test_integrity_invented_value_numbers_come_from_the_source() -> None:
     (content,) = _pages([], [commit("feat: paging", "Pages are capped at 50 rows because 100 time out on mobile.")])
     assert _texts(content) == ["Pages are capped at 50 rows because 100 time out on mobile."]
+
+
+def test_a_revert_names_what_it_took_back_with_a_citation_of_its_own() -> None:
+    first = commit("feat(api): stream large exports", "Exports no longer fill the memory.", 1)
+    reason = "Nginx buffered the stream, and half of the exports were cut after a minute."
+    undo = commit(
+        'Revert "feat(api): stream large exports"', reason, 2, at=START + timedelta(days=1), reverts=(first.sha,)
+    )
+    (content,) = _pages([], [first, undo])
+    said = {section.heading: [(p.text, p.evidence_ids) for p in section.passages] for section in content.sections}
+    assert said == {
+        "What went wrong": [(reason, (undo.sha,))],
+        "What was reverted": [("stream large exports", (first.sha,))],
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "cited"),
+    [
+        ("never edit generated clients by hand.", "never edit generated clients by hand", 2),
+        ("never edit generated clients by hand", "never edit generated clients by hand!", 2),
+        ("Never edit generated clients by hand", "never edit generated clients by hand", 1),
+    ],
+)
+def test_a_passage_cites_only_evidence_that_holds_its_very_words(first: str, later: str, cited: int) -> None:
+    spoken = _spoken(first, later)
+    texts = {one.id: one.turns[-1].text for one in spoken}
+    (content,) = _pages(spoken)
+    (passage,) = content.sections[0].passages
+    assert len(passage.evidence_ids) == cited
+    assert all(passage.text in texts[each] for each in passage.evidence_ids)  # type: ignore[index]
+
+
+def test_the_sentences_of_one_paragraph_keep_their_order() -> None:
+    body = "Pods were evicted at noon. The root cause was the missing memory limit."
+    (content,) = _pages([], [commit('Revert "feat: one node pool"', body, 2, reverts=(commit("x", number=1).sha,))])
+    said = [p.text for section in content.sections for p in section.passages if section.heading == "What went wrong"]
+    assert said == sorted(said, key=body.index)
+    assert len(said) == 2
 
 
 def test_the_same_plan_writes_the_same_page() -> None:

@@ -17,6 +17,7 @@ _LEAD_IN = re.compile(
 _CLAUSE = re.compile(
     r"(?:\s+[-—–]+\s+|;\s|:\s|,\s|\s(?:because|so that|since|instead of|rather than|but|which|causing)\s|\s\()"
 )
+_NESTED_REVERT = re.compile(r'^reverts?:?\s+"?(.+?)"?$', re.IGNORECASE)
 _DANGLING = re.compile(
     r"(?:\s+(?:a|an|the|to|of|for|and|or|in|on|with|that|is|are|as|by|from|so|be|it|this|if|when))+$", re.I
 )
@@ -32,19 +33,28 @@ def of_subject(subject: str) -> str:
     return shortened(_VERSION.sub("", bare_subject(subject)))
 
 
+def of_reverted(subject: str) -> str:
+    """A title for the revert of the commit with a bare `subject`; a revert of a revert brings the first one back."""
+    undone = True
+    while (nested := _NESTED_REVERT.match(subject)) is not None:
+        subject, undone = bare_subject(nested.group(1)), not undone
+    ending = " was reverted" if undone else " was brought back"
+    return f'"{shortened(subject.replace(chr(34), ""), LONGEST - len(ending) - 2)}"{ending}'
+
+
 def of_sentence(sentence: str) -> str:
     """The first clauses of a sentence, without the words people begin to speak with."""
     bare = _LEAD_IN.sub("", sentence.strip())
     return shortened(bare if len(bare) >= 8 else sentence)
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, longest: int = LONGEST) -> str:
     """`text` on one line, its first letter upper case, cut at the last clause or word that fits."""
     line = " ".join(text.split()).rstrip(" .;:,!")
-    if len(line) > LONGEST:
-        ends = [clause.start() for clause in _CLAUSE.finditer(line) if 24 <= clause.start() <= LONGEST]
-        cut = line[: ends[-1]] if ends else line[: LONGEST + 1].rsplit(" ", 1)[0]
-        line = _DANGLING.sub("", cut[:LONGEST]).rstrip(" .;:,!(-—–") + ("" if ends else " …")
+    if len(line) > longest:
+        ends = [clause.start() for clause in _CLAUSE.finditer(line) if 24 <= clause.start() <= longest]
+        cut = line[: ends[-1]] if ends else line[: longest + 1].rsplit(" ", 1)[0]
+        line = _DANGLING.sub("", cut[:longest]).rstrip(" .;:,!(-—–") + ("" if ends else " …")
     if line[:1].islower() and not _is_name(line.split(" ", 1)[0]):
         line = line[0].upper() + line[1:]
     return line

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reflect.model import SHORT, Commit, CommitSha, EvidenceMode, Finding, Origin, ReflectionKind, Speaker
 from reflect.triage.always_on import is_always_on
-from reflect.triage.extractive.headlines import bare_subject, of_sentence, of_subject
+from reflect.triage.extractive.headlines import bare_subject, of_reverted, of_sentence, of_subject
 from reflect.triage.extractive.hearing import Heard, Listener
 from reflect.triage.extractive.sentences import Paragraph, paragraphs, sentences
 from reflect.triage.extractive.sessions import COMPLETED
@@ -20,13 +20,25 @@ REVERTS = "reverts:"
 REVERTED = "reverted-by:"
 """Begins the signal of a finding whose commit was reverted, with the reverting commit."""
 
+UNDONE = "undone-by:"
+"""Begins the signal of a finding that only names what a commit took back, with that commit: no lesson by itself."""
+
 _MOST_AROUND = 3
+_NAMES_A_TOPIC = 2
+"""Topical words below which a subject tells nobody what was taken back."""
+
 _DELIVERY = -1
 """Position of a statement that a commit finishes something: its subject may be a lesson as well, at 0."""
+
+_UNDONE = -2
+"""Position of a statement that names what a commit took back."""
+
+_PULL_REQUEST = re.compile(r"\s*\(#\d+\)\s*$")
 _SQUASHED = re.compile(r"^\* +(?=\S)")
 _SQUASH_SUBJECT = re.compile(r"\(#\d+\)\s*$")
 _CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,12})(?:\([^)]{0,40}\))?!?: ", re.IGNORECASE)
 _REVERT = re.compile(r"^(?:revert\b|back(?:ed)? out\b)", re.IGNORECASE)
+_REVERTED_SUBJECT = re.compile(r"^(?:reverts?|back(?:ed)? out)(?:\([^)]{0,40}\))?:?\s+(?P<what>.+)$", re.IGNORECASE)
 _REVERT_BOILERPLATE = re.compile(r"^this reverts commits?\s+[0-9a-f]{7,40}[^.]*\.?\s*", re.IGNORECASE)
 _FOR_READERS = re.compile(r"(?:^|/)(?:docs?/|(?:README|CHANGELOG|CONTRIBUTING|LICENSE|NOTICE|AUTHORS))", re.IGNORECASE)
 """Files that tell about the product; other Markdown may be the product (skills, prompts, sites)."""
@@ -41,6 +53,13 @@ class _Item:
     subject: str
     type: str
     lines: list[Paragraph] = field(default_factory=list)
+    takes_back: bool = False
+
+    @property
+    def reverts(self) -> bool:
+        """Whether this takes something back: its subject or a line below it says so."""
+        said = (line.text for line in self.lines)
+        return self.takes_back or self.type == "revert" or any(map(_REVERT_BOILERPLATE.match, said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +67,24 @@ class _Heard:
     lesson: Heard
     line: Paragraph
     beside: tuple[str, ...]
+    sentence: int = 0
 
 
 def reflect_on_history(listener: Listener, commits: Sequence[Commit]) -> tuple[Finding, ...]:
     """The findings of `commits`, oldest commit first. Those of a reverted commit carry who reverted it."""
     oldest_first = sorted(commits, key=lambda commit: (commit.at, commit.sha))
     reverted = _reverted(oldest_first)
-    here = {commit.sha for commit in commits}
+    here = {commit.sha: commit for commit in commits}
     found: list[Finding] = []
     for commit in oldest_first:
-        lessons = [finding for item in _items(commit) for finding in _of_item(listener, commit, item, here)]
+        lessons = [finding for item in _items(commit) for finding in _of_item(listener, commit, item)]
         limit = sorted(lessons, key=lambda lesson: (-lesson.score, lesson.position))
         kept = {lesson.id for lesson in limit[: listener.weights.findings_per_evidence]}
         found.extend(_marked(lesson, reverted) for lesson in lessons if lesson.id in kept)
         if (delivered := _delivers(listener, commit)) is not None:
             found.append(_marked(delivered, reverted))
+        if any("revert" in lesson.signals for lesson in lessons):
+            found.extend(_undone(commit, here))
     return tuple(found)
 
 
@@ -87,14 +109,18 @@ def _marked(finding: Finding, reverted: dict[CommitSha, CommitSha]) -> Finding:
 def _items(commit: Commit) -> list[_Item]:
     lines = commit.body.split("\n")
     squashed = _SQUASH_SUBJECT.search(commit.subject) is not None and any(map(_SQUASHED.match, lines))
-    items = [_Item(commit.subject, _type(commit.subject))]
+    items = [_new_item(commit.subject)]
     for line in paragraphs(commit.body):
         mark = _SQUASHED.match(lines[line.line]) if squashed else None
         if mark is not None:
-            items.append(_Item(line.text, _type(line.text)))
+            items.append(_new_item(line.text))
         else:
             items[-1].lines.append(line)
     return items
+
+
+def _new_item(subject: str) -> _Item:
+    return _Item(subject, _type(subject), takes_back=_REVERT.match(subject) is not None)
 
 
 def _type(subject: str) -> str:
@@ -102,13 +128,13 @@ def _type(subject: str) -> str:
     return match.group("type").lower() if match else ""
 
 
-def _of_item(listener: Listener, commit: Commit, item: _Item, here: set[CommitSha]) -> Iterator[Finding]:
+def _of_item(listener: Listener, commit: Commit, item: _Item) -> Iterator[Finding]:
     heard = [hit for line in item.lines for hit in _of_line(listener, commit, item, line)]
     if not heard and (subject := _of_subject(listener, item)) is not None:
         heard = [subject]
     headline = _headline(listener, item, heard) if heard else ""
     for hit in heard:
-        yield _finding(commit, item, hit, headline, here)
+        yield _finding(commit, item, hit, headline)
 
 
 def _of_line(listener: Listener, commit: Commit, item: _Item, line: Paragraph) -> Iterator[_Heard]:
@@ -122,7 +148,7 @@ def _of_line(listener: Listener, commit: Commit, item: _Item, line: Paragraph) -
         if lesson is not None:
             near = whole[max(0, number - 1) : number] + whole[number + 1 : number + 3]
             beside = tuple(other for other in near if listener.may_stand_beside(other, "commit"))
-            yield _Heard(lesson, line, beside[:_MOST_AROUND])
+            yield _Heard(lesson, line, beside[:_MOST_AROUND], number)
 
 
 def _assumed(listener: Listener, situation: str, text: str, *, first: bool) -> str | None:
@@ -136,7 +162,7 @@ def _assumed(listener: Listener, situation: str, text: str, *, first: bool) -> s
 
 def _of_subject(listener: Listener, item: _Item) -> _Heard | None:
     """The subject itself where it says why and nothing below it does."""
-    if item.type == "revert" or _REVERT.match(item.subject):
+    if item.reverts:
         return None
     text = bare_subject(item.subject)
     lesson = listener.hear(text, "commit", "fix" if item.type == "fix" else "commit")
@@ -144,21 +170,21 @@ def _of_subject(listener: Listener, item: _Item) -> _Heard | None:
 
 
 def _situation(commit: Commit, item: _Item, line: Paragraph) -> str:
-    if commit.reverts or _REVERT.match(item.subject) or item.type == "revert":
+    if item.reverts:
         return "revert"
     if item.type == "docs" or (commit.files and all(map(_FOR_READERS.search, commit.files))):
         return "docs"
     return "fix" if item.type == "fix" and not line.bullet else "commit"
 
 
-def _finding(commit: Commit, item: _Item, hit: _Heard, headline: str, here: set[CommitSha]) -> Finding:
+def _finding(commit: Commit, item: _Item, hit: _Heard, headline: str) -> Finding:
     lesson = hit.lesson
     situation = _situation(commit, item, hit.line)
     reverts = tuple(sha for sha in commit.reverts if situation == "revert")
     return Finding(
         quote=lesson.text,
         headline=headline,
-        category=lesson.kind,
+        category="pitfalls" if situation == "revert" else lesson.kind,
         kind=ReflectionKind.CORRECTIVE if situation == "revert" else ReflectionKind.EPISODE_LESSON,
         evidence_id=commit.id,
         position=hit.line.line + 1,
@@ -172,13 +198,58 @@ def _finding(commit: Commit, item: _Item, hit: _Heard, headline: str, here: set[
         trigger=situation,
         around=hit.beside,
         identifiers=lesson.names,
-        corroborated_by=tuple(sha for sha in reverts if sha in here),
+        sentence=hit.sentence,
+        checkpoints=commit.checkpoints,
+    )
+
+
+def _undone(commit: Commit, here: Mapping[CommitSha, Commit]) -> Iterator[Finding]:
+    """What `commit` took back, in the words of its subject: quoted from the commit itself where that was read."""
+    own = _reverted_subject(commit.subject)
+    for sha in commit.reverts:
+        target = here.get(sha)
+        subject = bare_subject(target.subject) if target is not None else own
+        if len(terms(subject)) >= _NAMES_A_TOPIC:
+            yield _named(target or commit, subject, UNDONE + commit.sha[:SHORT])
+
+
+def _reverted_subject(subject: str) -> str:
+    """The subject of the commit that a subject says it takes back, bare; empty where it is no such subject."""
+    match = _REVERTED_SUBJECT.match(" ".join(subject.split()))
+    return bare_subject(_unquoted(match.group("what"))) if match else ""
+
+
+def _unquoted(text: str) -> str:
+    bare = _PULL_REQUEST.sub("", text)
+    return bare[1:-1] if len(bare) > 2 and bare[0] == bare[-1] == '"' else bare
+
+
+def _named(commit: Commit, subject: str, signal: str) -> Finding:
+    """A statement that carries nothing but a commit's subject; it never earns a page."""
+    return Finding(
+        quote=subject,
+        headline=of_subject(commit.subject),
+        category="pitfalls" if signal.startswith(UNDONE) else "open-work",
+        kind=ReflectionKind.EPISODE_LESSON,
+        evidence_id=commit.id,
+        position=_UNDONE if signal.startswith(UNDONE) else _DELIVERY,
+        speaker=Speaker.PERSON,
+        said_at=commit.at,
+        score=0.0,
+        signals=("commit", signal),
+        origin=Origin.CLEAN if commit.trusted else Origin.UNTRUSTED,
+        evidence=EvidenceMode.FULL,
+        checkpoints=commit.checkpoints,
     )
 
 
 def _headline(listener: Listener, item: _Item, heard: Sequence[_Heard]) -> str:
     """The subject; below one that names no topic, or another than the only list item heard, the strongest statement."""
     strongest = max(heard, key=lambda hit: (hit.lesson.score, -hit.line.line))
+    if (taken_back := _reverted_subject(item.subject)) or item.type == "revert":
+        if len(terms(taken_back)) < _NAMES_A_TOPIC or listener.names_no_topic(taken_back):
+            return of_sentence(strongest.lesson.text)
+        return of_reverted(taken_back)
     if listener.names_no_topic(bare_subject(item.subject)):
         return of_sentence(strongest.lesson.text)
     about = set(terms(item.subject))
@@ -195,18 +266,5 @@ def _delivers(listener: Listener, commit: Commit) -> Finding | None:
     claims = _type(commit.subject) in _DELIVERS or listener.says_finished(commit.subject) or finished
     if not said[0] or not claims:
         return None
-    return Finding(
-        quote=said[0],
-        headline=of_subject(commit.subject),
-        category="open-work",
-        kind=ReflectionKind.EPISODE_LESSON,
-        evidence_id=commit.id,
-        position=_DELIVERY,
-        speaker=Speaker.PERSON,
-        said_at=commit.at,
-        score=0.0,
-        signals=("commit", COMPLETED),
-        origin=Origin.CLEAN if commit.trusted else Origin.UNTRUSTED,
-        evidence=EvidenceMode.FULL,
-        around=tuple(finished[:_MOST_AROUND]),
-    )
+    named = _named(commit, said[0], COMPLETED)
+    return named.model_copy(update={"around": tuple(finished[:_MOST_AROUND])})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reflect.configuration import Format
-from reflect.model import Action, Fate, Finding, Operation, Origin, Outcome, PageSummary, Plan
+from reflect.model import SHORT, Action, Fate, Finding, Operation, Origin, Outcome, PageSummary, Plan
 from reflect.triage.categories import Categories
 from reflect.triage.extractive.completion import finished_in, resolved_by
 from reflect.triage.extractive.digests import DigestLimits, plan_digests
-from reflect.triage.extractive.history import REVERTED
+from reflect.triage.extractive.history import REVERTED, UNDONE
 from reflect.triage.extractive.homes import Homes
 from reflect.triage.extractive.known import already_on
 from reflect.triage.extractive.places import Places
@@ -62,10 +62,12 @@ def make_plan(
         homes=Homes(weights, live),
     )
     fresh = _without_repetition(draft, sorted(set_of(findings), key=_in_time))
-    claims, completions = _split(fresh)
+    claims, completions, undone = _split(fresh)
     resolved = _resolve(draft, completions)
     worth = _worth_a_look(draft, claims, completions)
-    _plan_topics(draft, [each for each in worth if each.origin is Origin.CLEAN], resolved, max_new_pages)
+    clean = [each for each in worth if each.origin is Origin.CLEAN]
+    named = _named_by_a_revert(draft, undone, clean)
+    _plan_topics(draft, clean, named, resolved, max_new_pages)
     _plan_review(draft, [each for each in worth if each.origin is not Origin.CLEAN])
     return Plan(
         actions=tuple(sorted(draft.actions, key=lambda action: (action.path, action.id))),
@@ -82,12 +84,35 @@ def _in_time(finding: Finding) -> tuple[object, ...]:
     return (finding.said_at, finding.evidence_id, finding.position, finding.quote)
 
 
-def _split(findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
+def _split(findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding], list[Finding]]:
+    """The claims, the statements that something is finished, and those that only name what was taken back."""
     claims: list[Finding] = []
     completions: list[Finding] = []
+    undone: list[Finding] = []
     for finding in findings:
-        (completions if COMPLETED in finding.signals else claims).append(finding)
-    return claims, completions
+        if _taken_back_by(finding):
+            undone.append(finding)
+        else:
+            (completions if COMPLETED in finding.signals else claims).append(finding)
+    return claims, completions, undone
+
+
+def _taken_back_by(finding: Finding) -> str:
+    """The first digits of the commit that took back what `finding` names; empty for any other finding."""
+    marks = (signal.removeprefix(UNDONE) for signal in finding.signals if signal.startswith(UNDONE))
+    return next(marks, "")
+
+
+def _named_by_a_revert(draft: _Draft, undone: Iterable[Finding], claims: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """What each revert, by its first digits, took back. One that teaches nothing needs no name for it."""
+    teaching = {each.evidence_id[:SHORT] for each in claims}
+    named: dict[str, list[Finding]] = defaultdict(list)
+    for finding in undone:
+        if finding.origin is Origin.CLEAN and _taken_back_by(finding) in teaching:
+            named[_taken_back_by(finding)].append(finding)
+        else:
+            draft.skip(finding, "names what was reverted, and no lesson of the revert is left")
+    return named
 
 
 def _without_repetition(draft: _Draft, findings: Sequence[Finding]) -> list[Finding]:
@@ -95,26 +120,34 @@ def _without_repetition(draft: _Draft, findings: Sequence[Finding]) -> list[Find
     known = already_on((each.quote for each in findings if COMPLETED not in each.signals), draft.pages)
     same: dict[tuple[str, Origin, bool], list[Finding]] = defaultdict(list)
     for finding in findings:
-        if finding.quote in known:
+        if finding.quote in known and not _taken_back_by(finding):
             draft.skip(finding, f"already on {known[finding.quote]}")
         else:
             same[folded(finding.quote), finding.origin, COMPLETED in finding.signals].append(finding)
     kept: list[Finding] = []
     for group in same.values():
-        *earlier, newest = group
-        for finding in earlier:
-            draft.skip(finding, f"said again in the same words in {newest.evidence_id}")
-        kept.append(_with_support(newest, earlier) if earlier else newest)
-    return kept
+        speaks_for_all = max(group, key=lambda each: (len(_says_too(each, group)), _in_time(each)))
+        for finding in group:
+            if finding is not speaks_for_all:
+                draft.skip(finding, f"said again in the same words in {speaks_for_all.evidence_id}")
+        kept.append(_with_support(speaks_for_all, group) if len(group) > 1 else speaks_for_all)
+    return sorted(kept, key=_in_time)
 
 
-def _with_support(newest: Finding, earlier: Sequence[Finding]) -> Finding:
-    """`newest` with the evidence of those that said the same before, as strong as the strongest of them."""
-    evidence = [each for finding in earlier for each in finding.evidence_ids if each != newest.evidence_id]
-    return newest.model_copy(
+def _says_too(finding: Finding, others: Iterable[Finding]) -> list[Finding]:
+    """Those of `others` in which the quote of `finding` stands as it is: spelling and marks included."""
+    return [each for each in others if each is not finding and finding.quote in each.quote]
+
+
+def _with_support(finding: Finding, group: Sequence[Finding]) -> Finding:
+    """`finding` as new and as strong as any that said the same, with the evidence in which its very words stand."""
+    evidence = [each for other in _says_too(finding, group) for each in other.evidence_ids]
+    others = dict.fromkeys(each for each in [*finding.corroborated_by, *evidence] if each != finding.evidence_id)
+    return finding.model_copy(
         update={
-            "corroborated_by": tuple(dict.fromkeys([*newest.corroborated_by, *evidence])),
-            "score": max(finding.score for finding in (newest, *earlier)),
+            "corroborated_by": tuple(others),
+            "score": max(each.score for each in group),
+            "said_at": max(each.said_at for each in group),
         }
     )
 
@@ -151,14 +184,21 @@ def _resolve(draft: _Draft, completions: Sequence[Finding]) -> dict[str, list[Fi
 
 
 def _plan_topics(
-    draft: _Draft, findings: Sequence[Finding], resolved: dict[str, list[Finding]], max_new_pages: int
+    draft: _Draft,
+    findings: Sequence[Finding],
+    named: Mapping[str, Sequence[Finding]],
+    resolved: dict[str, list[Finding]],
+    max_new_pages: int,
 ) -> None:
     updates: dict[str, list[Topic]] = defaultdict(list)
     new: list[Topic] = []
     notes: dict[str, list[Finding]] = defaultdict(list)
+    left = dict(named)
     for topic in topics_of(findings, draft.weights.same_topic):
         strength = _strength(draft.weights, topic)
         page = draft.homes.of(topic)
+        reverts = dict.fromkeys(each.evidence_id[:SHORT] for each in topic.findings)
+        topic.findings += [each for revert in reverts for each in left.pop(revert, ())]
         if page is not None and strength >= draft.weights.update:
             updates[page.path].append(topic)
         elif strength >= draft.weights.publish:

@@ -143,7 +143,7 @@ def _of_lines(listener: Listener, session: Session, mode: EvidenceMode, said: _S
             lesson = listener.hear(text, said.voice, said.situation, assume=assume)
             if lesson is not None:
                 beside = _beside(listener, whole, number, said.voice) or _just_before(listener, text, said)
-                yield _finding(session, mode, said, lesson, beside)
+                yield _finding(session, mode, said, lesson, beside, sentence=number)
             elif by_hand and listener.says_finished(text) and not text.endswith("?"):
                 yield _finished(session, mode, said, text)
 
@@ -208,6 +208,7 @@ def _finding(
     lesson: Heard,
     beside: tuple[str, ...],
     headline: str | None = None,
+    sentence: int = 0,
 ) -> Finding:
     turn = said.turn
     return Finding(
@@ -217,6 +218,7 @@ def _finding(
         kind=_kind(said, lesson),
         evidence_id=session.id,
         position=turn.position,
+        sentence=sentence,
         speaker=turn.speaker,
         said_at=said.at,
         score=lesson.score,

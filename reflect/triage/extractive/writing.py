@@ -16,6 +16,7 @@ from reflect.model import (
     Section,
     evidence_kind,
 )
+from reflect.triage.extractive.history import UNDONE
 from reflect.triage.extractive.newest import superseded
 from reflect.triage.extractive.weights import Weights
 from reflect.triage.words import folded
@@ -23,6 +24,7 @@ from reflect.triage.words import folded
 RESOLVED = "Resolved"
 EVIDENCE = "Evidence"
 EARLIER = "Earlier"
+REVERTED_WORK = "What was reverted"
 
 _HEADINGS = {
     "decision": "What was decided",
@@ -53,14 +55,17 @@ class Writer:
 
     def write(self, action: Action, page: PageSummary | None) -> PageContent:
         """The whole of a new page, or what `action` adds to `page`."""
+        undone = [finding for finding in action.findings if _names_undone(finding)]
+        lessons = [finding for finding in action.findings if finding not in undone]
+        taken_back = [Section(heading=REVERTED_WORK, passages=_passages(undone))] if undone else []
         if action.digest:
             sections = _by_month(action.findings)
         elif page is None:
-            sections = self._whole(action.findings)
+            sections = self._whole(lessons) + taken_back
         elif action.operation is Operation.RESOLVE:
             sections = self._resolved(action, page)
         else:
-            sections = self._added(action.findings, page)
+            sections = self._added(lessons, page) + taken_back
         return PageContent(title=action.title, sections=tuple(sections), tags=action.tags)
 
     def _whole(self, findings: Sequence[Finding]) -> list[Section]:
@@ -105,9 +110,15 @@ class Writer:
         """The part of a page that a finding belongs to: that of its strongest cue of its own kind."""
         roles = [self._role_of_cue[signal] for signal in finding.signals if signal in self._role_of_cue]
         own = [role for kind, role in roles if kind == finding.category] or [role for _, role in roles]
+        if "revert" in finding.signals and not {"decision", "rule"} & set(own):
+            return "problem"
         if own:
             return "decision" if own[0] == "rule" and not _spoken(finding) else own[0]
         return "problem" if finding.category in {"gotchas", "pitfalls"} else "decision"
+
+
+def _names_undone(finding: Finding) -> bool:
+    return any(signal.startswith(UNDONE) for signal in finding.signals)
 
 
 def _spoken(finding: Finding) -> bool:
@@ -119,9 +130,16 @@ def _heading_for(role: str, headings: Sequence[str]) -> str:
     return next((heading for heading in headings if _LIKE[role].search(heading)), EVIDENCE)
 
 
+def _as_said(findings: Iterable[Finding]) -> list[Finding]:
+    """`findings` with those of one piece of evidence in the order of its sentences, the strongest evidence first."""
+    several = list(findings)
+    order = {evidence: number for number, evidence in enumerate(dict.fromkeys(each.evidence_id for each in several))}
+    return sorted(several, key=lambda each: (order[each.evidence_id], each.position, each.sentence))
+
+
 def _passages(findings: Iterable[Finding]) -> tuple[Passage, ...]:
     passages: list[Passage] = []
-    for finding in findings:
+    for finding in _as_said(findings):
         if "answered-question" in finding.signals and finding.context:
             passages.append(_passage(finding, finding.context))
         passages.append(_passage(finding, finding.quote, finding.evidence_ids))
@@ -150,6 +168,7 @@ def _beside(findings: Sequence[Finding], quoted: set[str]) -> list[Passage]:
 
 def _by_month(findings: Sequence[Finding]) -> list[Section]:
     months: dict[str, list[Finding]] = {}
-    for finding in sorted(findings, key=lambda each: (each.said_at, each.evidence_id, each.position, each.quote)):
+    in_time = sorted(findings, key=lambda each: (each.said_at, each.evidence_id, each.position, each.sentence))
+    for finding in in_time:
         months.setdefault(finding.said_at.strftime("%Y-%m"), []).append(finding)
     return [Section(heading=month, passages=_passages(said)) for month, said in months.items()]
