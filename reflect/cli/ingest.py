@@ -40,7 +40,8 @@ def ingest(
     quiet_orchestrator(announce=not as_json)
     from flows.repository import ingest_repository
 
-    report: RunReport = ingest_repository(workspace.git.root, engine=engine, dry_run=dry_run)
+    named = ingest_repository.with_options(flow_run_name=workspace.run_name)
+    report: RunReport = named(workspace.git.root, engine=engine, dry_run=dry_run)
     print(json.dumps(report.as_json()) if as_json else render_markdown(report))
     return report.exit_code
 
