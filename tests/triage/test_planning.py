@@ -245,6 +245,58 @@ def test_open_work_is_not_resolved_by_something_older() -> None:
     assert plan(_reflect(older), (_open_page(),)).actions == ()
 
 
+def _digest(*entries: str) -> PageSummary:
+    body = "\n\n".join(["# Open work digest", "## 2026-02", *(f"> {entry} (commit 0a1b2c3d4e5f)" for entry in entries)])
+    return page("open-work/digest.md", "Open work digest", body=body, digest=True, updated=date(2026, 2, 20))
+
+
+_SIGNED = "The Windows installer is not signed yet, users see a warning of SmartScreen."
+_LOCALES = "TODO: load the locales of the admin area lazily"
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "closes"),
+    [
+        ("build: sign the Windows installer", "Done: the installer is signed by the release job.", True),
+        ("feat(admin): load locales of the admin area lazily", "", True),
+        ("docs: the Windows installer must be signed", "It is not signed yet.", False),
+        ("fix: the Windows build", "", False),
+        ("feat: sign the Linux packages", "Done: packages are signed.", False),
+    ],
+)
+def test_open_work_on_a_digest_is_closed_by_what_finishes_it(subject: str, body: str, closes: bool) -> None:
+    known = _digest(_SIGNED, _LOCALES)
+    made = plan(_reflect(commit(subject, body)), (known,))
+    closing = [action for action in made.actions if action.path == known.path]
+    assert len(closing) == closes
+    for action in closing:
+        assert (action.operation, action.digest) == (Operation.UPDATE, True)
+        content = ENGINE.write(action, known)
+        assert [section.heading for section in content.sections] == ["Done since"]
+
+
+def test_an_entry_that_is_closed_stays_closed_by_the_first_that_closed_it() -> None:
+    closed = _digest(_SIGNED)
+    body = f"{closed.body}\n\n## Done since\n\n> sign the Windows installer (commit 0a1b2c3d4e5f)"
+    known = closed.model_copy(update={"body": body})
+    assert plan(_reflect(commit("feat: sign the Windows installer with a new key")), (known,)).actions == ()
+
+
+def test_closing_and_new_entries_of_one_digest_are_one_action() -> None:
+    known = _digest(_SIGNED)
+    new = finding("Pagination of the audit log is left for later", 3, category="open-work", score=1.9)
+    made = plan([new, *_reflect(commit("feat: sign the Windows installer"))], (known,))
+    (action,) = made.actions
+    assert [section.heading for section in ENGINE.write(action, known).sections] == ["2026-03", "Done since"]
+
+
+def test_a_digest_has_tags_and_a_reason_in_words() -> None:
+    weak = [f.model_copy(update={"score": 1.9, "identifiers": ("retry_policy",)}) for f in distinct(1)]
+    (action,) = plan(weak).actions
+    assert action.tags[:2] == ("digest", "retry-policy")
+    assert action.reason == "1 statement that earns no page of its own"
+
+
 def test_what_a_reverted_commit_said_stands_on_no_page() -> None:
     first = commit("build: vite", "Moved from webpack to vite because cold starts took 40 s.", 1)
     undo = commit(

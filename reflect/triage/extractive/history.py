@@ -262,7 +262,7 @@ def _headline(listener: Listener, item: _Item, heard: Sequence[_Heard]) -> str:
 def _delivers(listener: Listener, commit: Commit) -> Finding | None:
     """A statement that something is finished, which may close open work."""
     said = [bare_subject(commit.subject), *(line.text for line in paragraphs(commit.body))]
-    finished = [text for text in said[1:] if listener.says_finished(text)]
+    finished = [text for line in said[1:] for text in sentences(line) if listener.says_finished(text)]
     claims = _type(commit.subject) in _DELIVERS or listener.says_finished(commit.subject) or finished
     if not said[0] or not claims:
         return None

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from reflect.configuration import Format
 from reflect.model import SHORT, Action, Fate, Finding, Operation, Origin, Outcome, PageSummary, Plan
 from reflect.triage.categories import Categories
-from reflect.triage.extractive.completion import finished_in, resolved_by
-from reflect.triage.extractive.digests import DigestLimits, plan_digests
+from reflect.triage.extractive.completion import entries_closed, finished_in, resolved_by
+from reflect.triage.extractive.digests import DigestLimits, close_entries, plan_digests
 from reflect.triage.extractive.history import REVERTED, UNDONE
 from reflect.triage.extractive.homes import Homes
 from reflect.triage.extractive.known import already_on
@@ -63,11 +63,12 @@ def make_plan(
     )
     fresh = _without_repetition(draft, sorted(set_of(findings), key=_in_time))
     claims, completions, undone = _split(fresh)
-    resolved = _resolve(draft, completions)
+    resolved, closed = _resolve(draft, completions)
     worth = _worth_a_look(draft, claims, completions)
     clean = [each for each in worth if each.origin is Origin.CLEAN]
     named = _named_by_a_revert(draft, undone, clean)
-    _plan_topics(draft, clean, named, resolved, max_new_pages)
+    notes = _plan_topics(draft, clean, named, resolved, max_new_pages)
+    _plan_digests(draft, notes, closed)
     _plan_review(draft, [each for each in worth if each.origin is not Origin.CLEAN])
     return Plan(
         actions=tuple(sorted(draft.actions, key=lambda action: (action.path, action.id))),
@@ -169,18 +170,29 @@ def _worth_a_look(draft: _Draft, claims: Sequence[Finding], completions: Sequenc
     return worth
 
 
-def _resolve(draft: _Draft, completions: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """The open pages that `completions` finish, with the statements that say so; the others are done with."""
+def _resolve(
+    draft: _Draft, completions: Sequence[Finding]
+) -> tuple[dict[str, list[Finding]], dict[str, list[Finding]]]:
+    """The open pages that `completions` finish, and the digests with entries that they finish, by path.
+
+    Each comes with the statements that say so; the other completions are done with.
+    """
     open_folder = draft.categories.folder_of["open-work"]
+    clean = [each for each in completions if each.origin is Origin.CLEAN]
     still_open = [page for page in draft.homes.pages if page.category == open_folder or page.status == "open"]
+    of_pages = resolved_by(clean, still_open)
+    digests = [page for page in draft.pages if page.digest and page.category == open_folder and page.status in _LIVE]
+    of_entries = entries_closed([each for each in clean if each.id not in of_pages], digests)
     resolved: dict[str, list[Finding]] = defaultdict(list)
-    closes = resolved_by([each for each in completions if each.origin is Origin.CLEAN], still_open)
+    closed: dict[str, list[Finding]] = defaultdict(list)
     for finding in completions:
-        if finding.id in closes:
-            resolved[closes[finding.id]].append(finding)
+        if finding.id in of_pages:
+            resolved[of_pages[finding.id]].append(finding)
+        elif finding.id in of_entries:
+            closed[of_entries[finding.id]].append(finding)
         else:
             draft.skip(finding, "holds no lesson, and nothing it finishes is open on a page")
-    return resolved
+    return resolved, closed
 
 
 def _plan_topics(
@@ -189,7 +201,8 @@ def _plan_topics(
     named: Mapping[str, Sequence[Finding]],
     resolved: dict[str, list[Finding]],
     max_new_pages: int,
-) -> None:
+) -> dict[str, list[Finding]]:
+    """Add updates and new pages to the plan; what is left over for the digests, by category."""
     updates: dict[str, list[Topic]] = defaultdict(list)
     new: list[Topic] = []
     notes: dict[str, list[Finding]] = defaultdict(list)
@@ -208,9 +221,15 @@ def _plan_topics(
                 notes[draft.categories.place(finding.category, finding.quote)].append(finding)
     _add_updates(draft, updates, resolved)
     _add_new(draft, new, max_new_pages)
+    return notes
+
+
+def _plan_digests(
+    draft: _Draft, notes: Mapping[str, Sequence[Finding]], closed: Mapping[str, Sequence[Finding]]
+) -> None:
     limits = DigestLimits(draft.weights.digest_entries, draft.weights.digest_entries_per_run)
     actions, waiting = plan_digests(notes, draft.pages, limits)
-    draft.actions += actions
+    draft.actions += close_entries(actions, closed)
     draft.fates += waiting
 
 

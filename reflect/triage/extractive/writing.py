@@ -16,8 +16,10 @@ from reflect.model import (
     Section,
     evidence_kind,
 )
+from reflect.triage.extractive.digests import DONE_SINCE
 from reflect.triage.extractive.history import UNDONE
 from reflect.triage.extractive.newest import superseded
+from reflect.triage.extractive.sessions import COMPLETED
 from reflect.triage.extractive.weights import Weights
 from reflect.triage.words import folded
 
@@ -59,7 +61,9 @@ class Writer:
         lessons = [finding for finding in action.findings if finding not in undone]
         taken_back = [Section(heading=REVERTED_WORK, passages=_passages(undone))] if undone else []
         if action.digest:
-            sections = _by_month(action.findings)
+            done = [finding for finding in lessons if _says_done(finding)]
+            sections = _by_month([finding for finding in action.findings if finding not in done])
+            sections += [Section(heading=DONE_SINCE, passages=_what_closed(done))] if done else []
         elif page is None:
             sections = self._whole(lessons) + taken_back
         elif action.operation is Operation.RESOLVE:
@@ -101,7 +105,7 @@ class Writer:
         return sections
 
     def _resolved(self, action: Action, page: PageSummary) -> list[Section]:
-        done = [finding for finding in action.findings if finding.category == "open-work" and finding.score == 0.0]
+        done = [finding for finding in action.findings if _says_done(finding)]
         others = [finding for finding in action.findings if finding not in done]
         sections = [Section(heading=RESOLVED, passages=_passages(done))] if done else []
         return sections + (self._added(others, page) if others else [])
@@ -119,6 +123,15 @@ class Writer:
 
 def _names_undone(finding: Finding) -> bool:
     return any(signal.startswith(UNDONE) for signal in finding.signals)
+
+
+def _says_done(finding: Finding) -> bool:
+    return COMPLETED in finding.signals
+
+
+def _what_closed(done: Iterable[Finding]) -> tuple[Passage, ...]:
+    """The subject that finished something, and what its commit says of it in whole sentences."""
+    return tuple(_passage(finding, text) for finding in _as_said(done) for text in (finding.quote, *finding.around))
 
 
 def _spoken(finding: Finding) -> bool:
