@@ -236,7 +236,7 @@ class _Ahead:
     def __init__(self, batch: _Batch) -> None:
         self._batch = batch
         self._asked: queue.SimpleQueue[tuple[str, int] | None] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[bytes | _Died | RepositoryError] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[bytes | _Died | BaseException] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._take, name="git-objects", daemon=True)
         self._thread.start()
 
@@ -248,7 +248,7 @@ class _Ahead:
 
     def answer(self) -> bytes | _Died:
         answer = self._answers.get()
-        if isinstance(answer, RepositoryError):
+        if isinstance(answer, BaseException):
             raise answer
         return answer
 
@@ -266,7 +266,7 @@ class _Ahead:
         while (pair := self._asked.get()) is not None:
             try:
                 self._answers.put(self._batch.blob(*pair))
-            except RepositoryError as error:
+            except BaseException as error:  # handed to the caller, who would wait for ever for a thread that is gone
                 self._answers.put(error)
 
 
