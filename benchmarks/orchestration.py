@@ -14,7 +14,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,8 +31,8 @@ _SERVER = {
 }
 
 
-def main() -> None:
-    """Print both figures."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print both figures. Takes no arguments."""
     with tempfile.TemporaryDirectory() as place, _server(Path(place)) as address:
         os.environ |= {
             "PREFECT_API_URL": address,
