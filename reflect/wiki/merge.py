@@ -6,14 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from reflect.model import Passage, Section
 from reflect.wiki.markdown import as_heading, fold, headings, plain_lines, split_lines
+from reflect.wiki.page import BANNER, MIXED_BANNER
 from reflect.wiki.passages import Standing, render_passage
+
+_BANNERS = frozenset({BANNER, MIXED_BANNER})
 
 
 def merge_sections(body: str, sections: Sequence[Section], newline: str) -> tuple[str, tuple[Passage, ...]]:
     """`body` with what it does not say yet, and the passages that were added.
 
     Passages go to the end of the section with their heading; a heading that is not there is added at the end of the
-    page. Lines are only ever added.
+    page. A section that comes first is opened above everything but the title, and grows at its top, so that the newest
+    passage of it is what a reader meets first. Lines are only ever added.
     """
     standing = Standing(body)
     lines = split_lines(body)
@@ -21,7 +25,8 @@ def merge_sections(body: str, sections: Sequence[Section], newline: str) -> tupl
     for section in sections:
         new = list(_not_standing(section.passages, standing))
         if new:
-            lines = _with_passages(lines, section.heading, new, newline)
+            place = _on_top if section.first else _with_passages
+            lines = place(lines, section.heading, new, newline)
             added += new
     return "".join(lines), tuple(added)
 
@@ -52,14 +57,41 @@ def _with_passages(lines: list[str], heading: str, passages: Sequence[Passage], 
     return _insert(lines, found, rendered, newline)
 
 
+def _on_top(lines: list[str], heading: str, passages: Sequence[Passage], newline: str) -> list[str]:
+    rendered = [render_passage(passage) for passage in passages]
+    end = readable_end(lines)
+    standing = _place(lines, heading, end)
+    if standing is None:
+        return _insert(lines, _front(lines, end), [f"## {as_heading(heading)}", *rendered], newline)
+    return _insert(lines, standing[0], rendered, newline)
+
+
+def _front(lines: Sequence[str], end: int) -> int:
+    """The line before which the first text of the page stands: behind its title and the banner below it."""
+    title = next((found for found in headings(lines) if found.level == 1), None)
+    opens = title is not None and not any(line.strip() for line in lines[: title.line])
+    position = title.end if title is not None and opens else 0
+    behind = position
+    while position < end and (not lines[position].strip() or lines[position].strip() in _BANNERS):
+        position += 1
+        behind = position if lines[position - 1].strip() else behind
+    return min(behind, end)
+
+
 def _section(lines: Sequence[str], heading: str, end: int) -> int | None:
     """The line before which a passage under `heading` goes; None where no such heading is."""
+    found = _place(lines, heading, end)
+    return None if found is None else found[1]
+
+
+def _place(lines: Sequence[str], heading: str, end: int) -> tuple[int, int] | None:
+    """The lines between which the section under `heading` stands; None where no such heading is."""
     wanted = fold(heading).casefold()
     all_headings = headings(lines)
     for number, found in enumerate(all_headings):
         if found.level > 1 and found.end <= end and fold(found.text).casefold() == wanted:
             following = all_headings[number + 1].line if number + 1 < len(all_headings) else len(lines)
-            return max(found.end, min(following, end))
+            return found.end, max(found.end, min(following, end))
     return None
 
 

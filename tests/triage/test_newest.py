@@ -34,6 +34,9 @@ def _finding(text: str, day: int) -> Finding:
         ("Always retry failed webhooks.", "Never retry failed webhooks."),
         ("use redis for sessions", "use postgres for sessions"),
         ("Builds run on the Jenkins server.", "We moved away from the Jenkins server."),
+        ("Give the upload queue ten workers", "Upload queue: ten workers were too few, it has 25 workers now"),
+        ("Keep access logs for 30 days", "Keep access logs 90 days instead, auditors ask for a quarter"),
+        ("Batches of the nightly export hold 500 rows", "The nightly export was cut to batches of 200 rows"),
     ],
 )
 def test_a_replaced_statement_is_recognised(older: str, newer: str) -> None:
@@ -47,6 +50,9 @@ def test_a_replaced_statement_is_recognised(older: str, newer: str) -> None:
         ("Every handler must carry a request id.", "Every handler must log its duration."),
         ("The build fails on Windows.", "The parser silently drops rows."),
         ("never push to main", "never push to main"),
+        ("Give the upload queue ten workers", "The mail queue was cut to two workers"),
+        ("Keep access logs for 30 days", "Old invoices are now deleted after 10 years"),
+        ("Two pods serve the API", "The API of the search pods is now cached for five minutes"),
     ],
 )
 def test_other_statements_stand_beside_each_other(older: str, newer: str) -> None:

@@ -109,6 +109,27 @@ def test_a_statement_about_a_known_topic_updates_its_page() -> None:
     assert (action.operation, action.path) == (Operation.UPDATE, known.path)
 
 
+def _known_limit(day: date) -> PageSummary:
+    body = "# Give the upload queue ten workers\n\n## What went wrong\n\n> Uploads piled up (commit 0a1b2c3d4e5f)"
+    return page("gotchas/workers.md", "Give the upload queue ten workers", "Uploads piled up", body, updated=day)
+
+
+def test_a_newer_value_stands_first_and_the_plan_says_what_it_replaces() -> None:
+    newer = finding("Ten workers were too few for the upload queue, it has 25 workers now", 5)
+    known = _known_limit(date(2026, 3, 1))
+    (action,) = plan([newer], (known,)).actions
+    assert action.reason.startswith("replaces what the page says (Give the upload queue ten workers): ")
+    (section,) = ENGINE.write(action, known).sections
+    assert (section.heading, section.first) == ("Now", True)
+
+
+def test_what_is_older_than_the_page_replaces_nothing_on_it() -> None:
+    older = finding("Ten workers were too few for the upload queue, it has 25 workers now", 5)
+    known = _known_limit(date(2026, 6, 1))
+    (action,) = plan([older], (known,)).actions
+    assert [section.first for section in ENGINE.write(action, known).sections] == [False]
+
+
 @pytest.mark.parametrize("status", ["superseded", "resolved", "abandoned"])
 def test_a_page_that_is_done_with_is_not_updated(status: str) -> None:
     gone = page("gotchas/hooks.md", "Init breaks when the hooks folder is a symlink", status=status)

@@ -433,3 +433,42 @@ def test_every_citation_is_in_the_frontmatter_and_every_quote_in_its_own_line() 
     assert cited_sources(page.body) == page.sources
     assert page.sources[2] == Source(kind=SourceKind.COMMIT, id=COMMIT[:12])
     assert len(re.findall(r"^> .+ \((?:checkpoint|commit) .+\)$", page.body, re.MULTILINE)) == 2
+
+
+def _now(*texts: str) -> PageContent:
+    section = Section(heading="Now", passages=tuple(passage(text, COMMIT) for text in texts), first=True)
+    return PageContent(title="T", sections=(section,))
+
+
+@pytest.mark.parametrize(
+    ("body", "above"),
+    [
+        (f"\n# T\n\n{BANNER}\n\n## Why\n\nOld.\n", ["# T", BANNER]),
+        ("\n# T\n\nOld.\n", ["# T"]),
+        ("\nT\n===\n\nOld.\n", ["T", "==="]),
+        ("\nOld.\n\n# T\n", []),
+        ("\n## Why\n\nOld.\n", []),
+    ],
+    ids=["banner", "title", "underlined", "text-before-title", "no-title"],
+)
+def test_what_is_newest_stands_above_all_that_stood_there(body: str, above: list[str]) -> None:
+    before = f"---\nstatus: active\n---\n{body}".encode()
+    lines = [line for line in parse_page(drafted(_now("wait 15"), before).content, "a/b.md").body.splitlines() if line]
+    assert lines[: len(above) + 2] == [*above, "## Now", "> wait 15 (commit 993631c0abcd)"]
+
+
+def test_the_newest_of_several_newest_statements_comes_first() -> None:
+    once = drafted(_now("wait 15"), page_text(body="Wait five.").encode())
+    twice = drafted(_now("wait 20"), once.content)
+    assert [quote.text for quote in cited_quotes(parse_page(twice.content, "a/b.md").body)] == ["wait 20", "wait 15"]
+    assert not drafted(_now("wait 20"), twice.content).changed
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_a_newest_statement_loses_no_line(name: str) -> None:
+    before = stored(name)
+    after = parse_page(drafted(_now("cap at three"), before).content, "a/b.md")
+    kept = iter(split_lines(after.body))
+    for line in split_lines(parse_page(before, "a/b.md").body):
+        assert any(line.rstrip("\r\n") == other.rstrip("\r\n") for other in kept), line
+    assert [quote.text for quote in cited_quotes(after.body)].count("cap at three") == 1

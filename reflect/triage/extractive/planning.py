@@ -11,9 +11,11 @@ from reflect.model import SHORT, Action, Fate, Finding, Operation, Origin, Outco
 from reflect.triage.categories import Categories
 from reflect.triage.extractive.completion import entries_closed, finished_in, resolved_by
 from reflect.triage.extractive.digests import DigestLimits, close_entries, plan_digests
+from reflect.triage.extractive.headlines import shortened
 from reflect.triage.extractive.history import REVERTED, UNDONE
 from reflect.triage.extractive.homes import Homes
 from reflect.triage.extractive.known import already_on
+from reflect.triage.extractive.newest import replaced_on
 from reflect.triage.extractive.places import Places
 from reflect.triage.extractive.sessions import COMPLETED
 from reflect.triage.extractive.tags import tags_of
@@ -23,6 +25,7 @@ from reflect.triage.words import folded
 
 _LIVE = frozenset({"active", "open"})
 _MOST_MORE = 3
+_OLD = 60
 
 
 @dataclass
@@ -248,7 +251,7 @@ def _add_updates(draft: _Draft, updates: dict[str, list[Topic]], resolved: dict[
         page = pages[path]
         said = [finding for topic in updates.get(path, []) for finding in topic.findings]
         done = resolved.get(path, [])
-        reason = f"says that it is finished: {done[-1].headline}" if done else f"belongs on it: {said[0].headline}"
+        reason = f"says that it is finished: {done[-1].headline}" if done else _why_update(page, said)
         draft.actions.append(
             Action(
                 operation=Operation.RESOLVE if done else Operation.UPDATE,
@@ -260,6 +263,14 @@ def _add_updates(draft: _Draft, updates: dict[str, list[Topic]], resolved: dict[
                 tags=page.tags,
             )
         )
+
+
+def _why_update(page: PageSummary, said: Sequence[Finding]) -> str:
+    replaced = [(each, old) for each in said if (old := replaced_on(page, each)) is not None]
+    if replaced:
+        newest, old = replaced[0]
+        return f"replaces what the page says ({shortened(old, _OLD)}): {newest.headline}"
+    return f"belongs on it: {said[0].headline}"
 
 
 def _add_new(draft: _Draft, topics: Sequence[Topic], most: int) -> None:

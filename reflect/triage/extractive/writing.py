@@ -18,7 +18,7 @@ from reflect.model import (
 )
 from reflect.triage.extractive.digests import DONE_SINCE
 from reflect.triage.extractive.history import UNDONE
-from reflect.triage.extractive.newest import superseded
+from reflect.triage.extractive.newest import replaced_on, superseded
 from reflect.triage.extractive.sessions import COMPLETED
 from reflect.triage.extractive.weights import Weights
 from reflect.triage.words import folded
@@ -26,6 +26,9 @@ from reflect.triage.words import folded
 RESOLVED = "Resolved"
 EVIDENCE = "Evidence"
 EARLIER = "Earlier"
+NOW = "Now"
+"""What replaces something a page says; it stands above all that the page said until then."""
+
 REVERTED_WORK = "What was reverted"
 
 _HEADINGS = {
@@ -96,10 +99,14 @@ class Writer:
         standing = [finding for finding in findings if finding.id not in old] or list(findings)
         replaced = [finding for finding in findings if finding not in standing]
         headings = _HEADING.findall(page.body)
+        newest = [finding for finding in standing if replaced_on(page, finding) is not None]
         by_heading: dict[str, list[Finding]] = {}
         for finding in standing:
+            if finding in newest:
+                continue
             by_heading.setdefault(_heading_for(self._role(finding), headings), []).append(finding)
-        sections = [Section(heading=heading, passages=_passages(said)) for heading, said in by_heading.items()]
+        sections = [Section(heading=NOW, passages=_passages(newest), first=True)] if newest else []
+        sections += [Section(heading=heading, passages=_passages(said)) for heading, said in by_heading.items()]
         if replaced:
             sections.append(Section(heading=EARLIER, passages=_passages(replaced)))
         return sections
