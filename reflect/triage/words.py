@@ -55,7 +55,7 @@ def terms(text: str) -> list[str]:
             continue
         lowered = word.casefold()
         if lowered not in STOP_WORDS and (len(lowered) > 1 or lowered.isdigit()):
-            found.append(stem(lowered))
+            found.append(stem(lowered.removesuffix("'s")))
     return found
 
 

@@ -130,6 +130,49 @@ def test_what_is_older_than_the_page_replaces_nothing_on_it() -> None:
     assert [section.first for section in ENGINE.write(action, known).sections] == [False]
 
 
+_SPOKEN = "guests on hotel wifi must be able to resume, their connection drops all the time"
+_BODY = (
+    "A 2 GB upload over hotel wifi never finished, because one lost packet began it anew. "
+    "Parts of 8 MB are kept until the last one is there."
+)
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_session_and_the_commit_that_names_its_checkpoint_speak_of_one_thing(linked: bool) -> None:
+    one = session({"prompt": "Look at the gateway."}, {"reply": "Done."}, {"prompt": _SPOKEN}, number=4)
+    trailers = {"checkpoints": (one.checkpoint,)} if linked else {}
+    made = plan(
+        [
+            *ENGINE.reflect(one, evidence_mode(one)),
+            *_reflect(commit("feat(gateway): send files in parts", _BODY, **trailers)),
+        ]
+    )
+    pages = [action for action in made.actions if not action.digest]
+    assert len(pages) == (1 if linked else 2)
+
+
+def test_a_link_alone_makes_no_topic() -> None:
+    one = session({"prompt": "Look."}, {"reply": "Ok."}, {"prompt": "invoices must never be renumbered"}, number=4)
+    other = commit("feat(gateway): send files in parts", _BODY, checkpoints=(one.checkpoint,))
+    assert len(plan([*ENGINE.reflect(one, evidence_mode(one)), *_reflect(other)]).actions) == 2
+
+
+def test_what_was_done_instead_stays_off_the_page_of_a_revert() -> None:
+    undo = commit(
+        'Revert "feat: thumbnails in the upload request"',
+        "Large uploads timed out because thumbnails were made in the upload request.",
+        2,
+        reverts=(sha(1),),
+    )
+    other = commit(
+        "feat: thumbnail workers",
+        "Thumbnail workers run beside the API because large uploads need their memory.",
+        3,
+        at=START + timedelta(days=1),
+    )
+    assert len(plan(_reflect(undo, other)).actions) == 2
+
+
 @pytest.mark.parametrize("status", ["superseded", "resolved", "abandoned"])
 def test_a_page_that_is_done_with_is_not_updated(status: str) -> None:
     gone = page("gotchas/hooks.md", "Init breaks when the hooks folder is a symlink", status=status)

@@ -13,6 +13,9 @@ from reflect.triage.words import folded
 
 _SHARED_WORDS = 2
 _QUOTES_ASKED = 3
+_WHOLE_TITLE = 4
+_NEARLY_ALL = 0.85
+_LINKED = 0.5
 
 
 class Homes:
@@ -34,11 +37,26 @@ class Homes:
         if (twin := self._by_title.get(folded(title))) is not None:
             return twin
         said = " ".join(dict.fromkeys([title, *(finding.quote for finding in topic.findings[:_QUOTES_ASKED])]))
-        return next((hit.page for hit in self._index.search(said) if self._fits(hit)), None)
+        named = topic.checkpoints_named
+        return next(
+            (hit.page for hit in self._index.search(said) if self._fits(hit, linked=_rests_on(hit.page, named))), None
+        )
 
-    def _fits(self, hit: Hit) -> bool:
-        """Whether a page is about the same thing: most of what is asked stands there, or its title is named."""
+    def _fits(self, hit: Hit, *, linked: bool) -> bool:
+        """Whether a page is about the same thing: most of what is asked stands there, or its title is named.
+
+        A whole title of several words is enough even beside much else; a page that rests on a checkpoint the topic's
+        commits name needs half of all.
+        """
         if len(hit.shared) < _SHARED_WORDS:
             return False
-        named = hit.title_share >= self._weights.title_high and hit.fit >= self._weights.fit_high / 2
-        return named or (hit.fit >= self._weights.fit_high and hit.title_share >= self._weights.title_high / 2)
+        part = _LINKED if linked else 1.0
+        fit, title = self._weights.fit_high * part, self._weights.title_high * part
+        if len(hit.shared) >= _WHOLE_TITLE and hit.title_share >= _NEARLY_ALL and hit.fit >= fit / 3:
+            return True
+        named = hit.title_share >= title and hit.fit >= fit / 2
+        return named or (hit.fit >= fit and hit.title_share >= title / 2)
+
+
+def _rests_on(page: PageSummary, checkpoints: frozenset[str]) -> bool:
+    return any(source.id in checkpoints for source in page.sources)

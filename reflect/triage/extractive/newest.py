@@ -44,9 +44,9 @@ _NUMERALS = {word: str(number) for number, word in enumerate(_COUNTED, start=1)}
 _UNITS = {"s": "second", "sec": "second", "secs": "second", "min": "minut", "mins": "minut", "h": "hour", "hrs": "hour"}
 _AMOUNT = re.compile(rf"\b(?P<number>\d+(?:[.,]\d+)*|{'|'.join(_NUMERALS)})[ -]?(?P<unit>[a-z%]+)")
 _CHANGES = re.compile(
-    r"""\bto\ \d|\bnow\b|\bfrom\b.{1,40}\bto\b|\btoo\ (?:short|long|low|high|small|large|few|many|strict|tight|slow|fast)
-    |\b(?:rais|lower|increas|reduc|decreas|doubl|halv|extend|shorten|bump|cut|chang|rather)\w*\b|\binstead\b|\bno\ longer\b
-    |\bnot\ enough\b""",
+    r"""\bto\ \d|\bnow\b|\bfrom\b.{1,40}\bto\b|\binstead\b|\bno\ longer\b|\bnot\ enough\b
+    |\btoo\ (?:short|long|low|high|small|large|few|many|strict|tight|slow|fast)\b
+    |\b(?:rais|lower|increas|reduc|decreas|doubl|halv|extend|shorten|bump|cut|chang|rather)\w*\b""",
     re.VERBOSE,
 )
 _QUOTED = re.compile(r"^ {0,3}>[ \t]?(?P<text>.*?)[ \t]*\((?:checkpoint|commit) [^()]*\)[ \t]*$", re.MULTILINE)

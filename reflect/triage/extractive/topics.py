@@ -21,6 +21,12 @@ _NEIGHBOUR_LIKENESS = 0.4
 _FEWEST_GROUPS = 60
 """A word that stands in two of three statements of a quiet night is still a rare word."""
 
+_LINK_NEEDS = 0.35
+"""Of the likeness asked for elsewhere: what a session and a commit that names its checkpoint need to be one topic."""
+
+_REVERT_NEEDS = 1.5
+"""A revert tells what went wrong with one change; what was done instead belongs there only if it says nearly the same."""
+
 _INSIDE = 0.7
 _FEWEST_INSIDE = 3
 
@@ -31,10 +37,27 @@ class Topic:
 
     findings: list[Finding]
     words: Counter[str] = field(default_factory=Counter)
+    nearby: Counter[str] = field(default_factory=Counter)
+    """The words with those of the sentences beside the statements: what two linked groups are compared by."""
+
+    @property
+    def is_revert(self) -> bool:
+        return any("revert" in finding.signals for finding in self.findings)
 
     @property
     def lead(self) -> Finding:
         return self.findings[0]
+
+    @property
+    def checkpoints_named(self) -> frozenset[str]:
+        """What its commits name in their trailers."""
+        return frozenset(checkpoint for finding in self.findings for checkpoint in finding.checkpoints)
+
+    @property
+    def checkpoints_held(self) -> frozenset[str]:
+        """The checkpoints whose sessions speak in it."""
+        held = (each for each in self.sources if evidence_kind(each) is EvidenceKind.SESSION)
+        return frozenset(each.split("/")[0] for each in held)
 
     @property
     def sources(self) -> frozenset[str]:
@@ -53,11 +76,12 @@ def topics_of(findings: Iterable[Finding], likeness: float) -> list[Topic]:
     for group in groups:
         home = _nearest(group, merged, by_word, rarity, likeness)
         if home is None:
-            for word in group.words:
+            for word in group.nearby:
                 by_word[word].append(len(merged))
             merged.append(group)
         else:
-            merged[home] = Topic(_ordered([*merged[home].findings, *group.findings]), merged[home].words)
+            old = merged[home]
+            merged[home] = Topic(_ordered([*old.findings, *group.findings]), old.words, old.nearby)
     return sorted(merged, key=_strength)
 
 
@@ -72,10 +96,12 @@ def _together(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 def _topic(group: Sequence[Finding]) -> Topic:
     words: Counter[str] = Counter()
+    nearby: Counter[str] = Counter()
     for finding in group:
         words.update(set(terms(finding.quote)))
         words.update(set(terms(finding.headline)))
-    return Topic(_ordered(group), words)
+        nearby.update({term for text in finding.around for term in terms(text)})
+    return Topic(_ordered(group), words, words + nearby)
 
 
 def _ordered(findings: Iterable[Finding]) -> list[Finding]:
@@ -93,7 +119,7 @@ def _strength(topic: Topic) -> tuple[float, str, int, str]:
 
 
 def _rarity(groups: Sequence[Topic]) -> dict[str, float]:
-    seen = Counter(word for group in groups for word in group.words)
+    seen = Counter(word for group in groups for word in group.nearby)
     total = max(len(groups), _FEWEST_GROUPS)
     return {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) for word, count in seen.items()}
 
@@ -106,16 +132,27 @@ def _nearest(
     likeness: float,
 ) -> int | None:
     most = max(8, len(merged) // 8)
-    candidates = {number for word in group.words for number in by_word.get(word, ()) if len(by_word[word]) <= most}
+    candidates = {number for word in group.nearby for number in by_word.get(word, ()) if len(by_word[word]) <= most}
     best: tuple[float, int] | None = None
     for number in sorted(candidates):
         other = merged[number]
         if len(other.findings) + len(group.findings) > LARGEST:
             continue
-        alike = _likeness(group.words, other.words, rarity)
+        linked = _linked(group, other)
+        if group.is_revert != other.is_revert and not linked:
+            alike = _cosine(group.words, other.words, rarity) / _REVERT_NEEDS
+        elif linked:
+            alike = _likeness(group.nearby, other.nearby, rarity) / _LINK_NEEDS
+        else:
+            alike = _likeness(group.words, other.words, rarity)
         if alike >= _needed(group, other, likeness) and (best is None or alike > best[0]):
             best = (alike, number)
     return None if best is None else best[1]
+
+
+def _linked(one: Topic, other: Topic) -> bool:
+    """Whether a commit of one group names the checkpoint of a session of the other: they speak of the same work."""
+    return bool(one.checkpoints_named & other.checkpoints_held or other.checkpoints_named & one.checkpoints_held)
 
 
 def _needed(group: Topic, other: Topic, likeness: float) -> float:
@@ -130,15 +167,19 @@ def _needed(group: Topic, other: Topic, likeness: float) -> float:
 def _likeness(one: Counter[str], other: Counter[str], rarity: dict[str, float]) -> float:
     """Weighted cosine of two sets of words; a short statement may also lie inside a long one."""
     both = one.keys() & other.keys()
-    shared = sum(rarity.get(word, 0.0) ** 2 for word in both)
-    sizes = _size(one, rarity), _size(other, rarity)
-    if not min(sizes):
+    smaller = min(_size(one, rarity), _size(other, rarity))
+    if not smaller:
         return 0.0
-    inside = _INSIDE * shared / min(sizes) if len(both) >= _FEWEST_INSIDE else 0.0
-    return max(shared / math.sqrt(sizes[0] * sizes[1]), inside)
+    inside = _INSIDE * _size(both, rarity) / smaller if len(both) >= _FEWEST_INSIDE else 0.0
+    return max(_cosine(one, other, rarity), inside)
 
 
-def _size(words: Counter[str], rarity: dict[str, float]) -> float:
+def _cosine(one: Counter[str], other: Counter[str], rarity: dict[str, float]) -> float:
+    sizes = _size(one, rarity) * _size(other, rarity)
+    return _size(one.keys() & other.keys(), rarity) / math.sqrt(sizes) if sizes else 0.0
+
+
+def _size(words: Iterable[str], rarity: dict[str, float]) -> float:
     return sum(rarity.get(word, 0.0) ** 2 for word in words)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from reflect.model import (
     Action,
     EvidenceKind,
+    EvidenceMode,
     Finding,
     Operation,
     PageContent,
@@ -29,6 +30,7 @@ EARLIER = "Earlier"
 NOW = "Now"
 """What replaces something a page says; it stands above all that the page said until then."""
 
+QUESTION = "The question"
 REVERTED_WORK = "What was reverted"
 
 _HEADINGS = {
@@ -81,7 +83,8 @@ class Writer:
         standing = [finding for finding in findings if finding.id not in old] or list(findings)
         replaced = [finding for finding in findings if finding not in standing]
         roles = list(dict.fromkeys([self._role(standing[0]), *_HEADINGS]))
-        sections = [
+        sections = _questions(standing)
+        sections += [
             Section(heading=_HEADINGS[role], passages=_passages(said))
             for role in roles
             if (said := [finding for finding in standing if self._role(finding) == role])
@@ -106,6 +109,7 @@ class Writer:
                 continue
             by_heading.setdefault(_heading_for(self._role(finding), headings), []).append(finding)
         sections = [Section(heading=NOW, passages=_passages(newest), first=True)] if newest else []
+        sections += _questions(standing)
         sections += [Section(heading=heading, passages=_passages(said)) for heading, said in by_heading.items()]
         if replaced:
             sections.append(Section(heading=EARLIER, passages=_passages(replaced)))
@@ -136,6 +140,17 @@ def _says_done(finding: Finding) -> bool:
     return COMPLETED in finding.signals
 
 
+def _questions(findings: Iterable[Finding]) -> list[Section]:
+    """What the agent had asked where a person answered: its words, and only where they may be shown."""
+    answered = [
+        finding
+        for finding in _as_said(findings)
+        if "answered-question" in finding.signals and finding.context and finding.evidence is EvidenceMode.FULL
+    ]
+    asked = tuple(_passage(finding, finding.context) for finding in answered)
+    return [Section(heading=QUESTION, passages=asked)] if asked else []
+
+
 def _what_closed(done: Iterable[Finding]) -> tuple[Passage, ...]:
     """The subject that finished something, and what its commit says of it in whole sentences."""
     return tuple(_passage(finding, text) for finding in _as_said(done) for text in (finding.quote, *finding.around))
@@ -160,8 +175,6 @@ def _as_said(findings: Iterable[Finding]) -> list[Finding]:
 def _passages(findings: Iterable[Finding]) -> tuple[Passage, ...]:
     passages: list[Passage] = []
     for finding in _as_said(findings):
-        if "answered-question" in finding.signals and finding.context:
-            passages.append(_passage(finding, finding.context))
         passages.append(_passage(finding, finding.quote, finding.evidence_ids))
     return tuple(passages)
 
