@@ -130,9 +130,9 @@ def test_what_is_older_than_the_page_replaces_nothing_on_it() -> None:
     assert [section.first for section in ENGINE.write(action, known).sections] == [False]
 
 
-_SPOKEN = "guests on hotel wifi must be able to resume, their connection drops all the time"
+_SPOKEN = "guests on hotel wifi must be able to resume an upload, their connection drops all the time"
 _BODY = (
-    "A 2 GB upload over hotel wifi never finished, because one lost packet began it anew. "
+    "The root cause was that one lost packet on the wifi began a 2 GB upload anew. "
     "Parts of 8 MB are kept until the last one is there."
 )
 
@@ -352,6 +352,16 @@ def test_closing_and_new_entries_of_one_digest_are_one_action() -> None:
     made = plan([new, *_reflect(commit("feat: sign the Windows installer"))], (known,))
     (action,) = made.actions
     assert [section.heading for section in ENGINE.write(action, known).sections] == ["2026-03", "Done since"]
+
+
+def test_the_reason_for_a_page_is_a_sentence_for_people() -> None:
+    weak = finding("The importer silently drops rows", 1, signals=("fix", "silently", "explained"))
+    same = weak.model_copy(update={"evidence_id": sha(2), "said_at": START + timedelta(hours=2)})
+    said = "names what went wrong, gives a reason, something was fixed"
+    assert plan([weak]).actions[0].reason == f"1 statement in commit {sha(1)[:12]}: {said}"
+    assert plan([weak, same]).actions[0].reason.startswith("1 statement in commit ")
+    derived = weak.model_copy(update={"origin": Origin.DERIVED})
+    assert plan([derived]).actions[0].reason == f"An agent's words that no person said, for review: {said}"
 
 
 def test_a_digest_has_tags_and_a_reason_in_words() -> None:

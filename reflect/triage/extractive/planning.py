@@ -17,6 +17,7 @@ from reflect.triage.extractive.homes import Homes
 from reflect.triage.extractive.known import already_on
 from reflect.triage.extractive.newest import replaced_on
 from reflect.triage.extractive.places import Places
+from reflect.triage.extractive.reasons import why_new, why_review
 from reflect.triage.extractive.sessions import COMPLETED
 from reflect.triage.extractive.tags import tags_of
 from reflect.triage.extractive.topics import Topic, title_of, topics_of
@@ -276,18 +277,12 @@ def _why_update(page: PageSummary, said: Sequence[Finding]) -> str:
 def _add_new(draft: _Draft, topics: Sequence[Topic], most: int) -> None:
     for topic in topics[:most]:
         category = draft.categories.place(topic.lead.category, " ".join(each.quote for each in topic.findings))
-        draft.actions.append(_create(draft, category, topic.findings, _why(topic)))
+        draft.actions.append(_create(draft, category, topic.findings, why_new(draft.weights, topic.findings)))
     for topic in topics[most:]:
         draft.fates += [
             Fate(finding=each, outcome=Outcome.PENDING, reason=f"over the cap of {most} new pages in one run")
             for each in topic.findings
         ]
-
-
-def _why(topic: Topic) -> str:
-    heard = Counter(signal for each in topic.findings for signal in each.signals)
-    signals = ", ".join(signal for signal, _ in heard.most_common(4))
-    return f"{len(topic.findings)} statements of {len(topic.sources)} sources ({signals})"
 
 
 def _create(draft: _Draft, category: str, findings: Sequence[Finding], reason: str) -> Action:
@@ -312,11 +307,12 @@ def _plan_review(draft: _Draft, findings: Sequence[Finding]) -> None:
     taken: Counter[str] = Counter()
     for finding in sorted(findings, key=lambda each: (-each.score, *_in_time(each))):
         if finding.score < draft.weights.review:
-            draft.skip(finding, f"{finding.origin} and too weak for the review queue ({finding.score:.2f})")
+            draft.skip(
+                finding, f"no page may rest on it, and it is too weak for the review queue ({finding.score:.2f})"
+            )
         elif taken[finding.evidence_id] >= draft.weights.review_per_evidence:
-            draft.skip(finding, f"{finding.origin}, and stronger claims of the same evidence are up for review already")
+            draft.skip(finding, "no page may rest on it, and stronger claims of its evidence are up for review already")
         else:
             taken[finding.evidence_id] += 1
             category = draft.categories.place(finding.category, finding.quote)
-            reason = f"{finding.origin}: for review ({', '.join(finding.signals[:4])})"
-            draft.actions.append(_create(draft, category, [finding], reason))
+            draft.actions.append(_create(draft, category, [finding], why_review(draft.weights, finding)))

@@ -25,7 +25,7 @@ _LINK_NEEDS = 0.35
 """Of the likeness asked for elsewhere: what a session and a commit that names its checkpoint need to be one topic."""
 
 _REVERT_NEEDS = 1.5
-"""A revert tells what went wrong with one change; what was done instead belongs there only if it says nearly the same."""
+"""A revert tells what went wrong with one change; what was done instead belongs there only if nearly the same."""
 
 _INSIDE = 0.7
 _FEWEST_INSIDE = 3
