@@ -11,6 +11,7 @@ import yaml
 from reflect.configuration import DEFAULT_FORMAT, Format
 from reflect.model import Action, EvidenceMode, Operation, PageContent, Session, Taint
 from reflect.triage.extractive.engine import ExtractiveEngine
+from reflect.triage.extractive.headlines import of_sentence
 from tests.triage.builders import START, commit, page, session
 from tests.triage.planted import cases, evidence
 
@@ -57,6 +58,34 @@ def test_every_passage_is_verbatim_in_each_piece_of_evidence_that_carries_it(nam
 def test_a_title_says_no_more_than_its_source() -> None:
     (content,) = _pages(_spoken("no, the export has to stay readable for Excel 2016"))
     assert content.title == "The export has to stay readable for Excel 2016"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (
+            "so i guess we just need one queue per tenant, nobody wants to wait for the big ones",
+            "We need one queue per tenant",
+        ),
+        ("never log tokens", "Never log tokens"),
+        ("no longer ship the demo data", "No longer ship the demo data"),
+        (
+            "also please keep the test fixtures small because the suite has to stay below a minute",
+            "Keep the test fixtures small",
+        ),
+        (
+            "the importer must not retry, unless the provider says that it may be tried again later today",
+            "The importer must not retry, unless the provider says that it may be tried again …",
+        ),
+        (
+            "when a tenant is deleted, its exports have to be deleted as well, also those in the archive",
+            "When a tenant is deleted, its exports have to be deleted as well",
+        ),
+        ("it should not just warn, it should stop the build", "It should not just warn, it should stop the build"),
+    ],
+)
+def test_a_title_is_the_first_clause_without_filler_and_never_without_its_condition(said: str, title: str) -> None:
+    assert of_sentence(said) == title
 
 
 def test_problem_decision_and_reason_have_sections_of_their_own() -> None:

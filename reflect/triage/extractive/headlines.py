@@ -5,18 +5,32 @@ from __future__ import annotations
 import re
 
 LONGEST = 80
+_SHORTEST_CLAUSE = 24
 
 _CONVENTIONAL = re.compile(r"^(?:[a-z]{2,12}(?:\([^)]{0,40}\))?!?|release|revert): +", re.IGNORECASE)
 _PULL_REQUEST = re.compile(r"\s*\((?:#|gh-)\d+\)\s*$", re.IGNORECASE)
 _VERSION = re.compile(r"^v?\d+(?:\.\d+)+\s*[-—–:]+\s*(?=\S)")
 _LEAD_IN = re.compile(
-    r"^(?:(?:no|nope|yes|yeah|ok(?:ay)?|so|also|and|but|well|actually|please|right|now|then|hm+|oh|btw|by the way"
-    r"|basically|i think(?: that)?|i guess|i believe|i mean|rest|one thing|just one thing)\b[,.:;!\s-]*)+",
+    r"^(?:(?:no(?! longer\b| more\b| one\b)|nope|yes|yeah|ok(?:ay)?|so(?! that\b)|also|and|but|well|actually|please|pls"
+    r"|right|now|then|hm+|oh|hey|btw|by the way|basically|honestly|i think(?: that)?|i guess|i believe|i mean|i feel"
+    r"|you know|if you think about it|the thing is|to be honest|rest|one(?: more)? thing|just one thing|just(?! because\b))\b"
+    r"[,.:;!\s-]*)+",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
-    r"(?:\s+[-—–]+\s+|;\s|:\s|,\s|\s(?:because|so that|since|instead of|rather than|but|which|causing)\s|\s\()"
+    r"(?:\s+[-—–]+\s+|;\s|:\s|,\s(?!(?:but|except|unless|only|if|when|until|not?|never|without|and|or)\b)"
+    r"|\s(?:because|so that|since|which|causing)\s|\s\()"
 )
+_FILLER = re.compile(
+    r"(?<!\bnot)(?<!n't)(?<!\bif)\s(?:just|basically|actually|simply|really|somehow|kind of|sort of|you know,?|i guess)"
+    r"(?=\s)",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"^(?:if|when(?:ever)?|unless|until|before|after|for|in|on|with|while|as|since|because|once|like)\b", re.I
+)
+_SPOKEN = 60
+"""A spoken sentence longer than this is cut at a clause where one ends in time."""
 _NESTED_REVERT = re.compile(r'^reverts?:?\s+"?(.+?)"?$', re.IGNORECASE)
 _DANGLING = re.compile(
     r"(?:\s+(?:a|an|the|to|of|for|and|or|in|on|with|that|is|are|as|by|from|so|be|it|this|if|when))+$", re.I
@@ -45,14 +59,24 @@ def of_reverted(subject: str) -> str:
 def of_sentence(sentence: str) -> str:
     """The first clauses of a sentence, without the words people begin to speak with."""
     bare = _LEAD_IN.sub("", sentence.strip())
-    return shortened(bare if len(bare) >= 8 else sentence)
+    plain = _FILLER.sub("", bare if len(bare) >= 8 else sentence)
+    return shortened(_first_clauses(plain))
+
+
+def _first_clauses(sentence: str) -> str:
+    """As many clauses of a long sentence as make a short title; all of one that begins with its condition."""
+    line = " ".join(sentence.split())
+    if len(line) <= _SPOKEN or _CONDITION.match(line):
+        return line
+    ends = [clause.start() for clause in _CLAUSE.finditer(line) if _SHORTEST_CLAUSE <= clause.start() <= _SPOKEN]
+    return line[: ends[-1]] if ends else line
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
     """`text` on one line, its first letter upper case, cut at the last clause or word that fits."""
     line = " ".join(text.split()).rstrip(" .;:,!")
     if len(line) > longest:
-        ends = [clause.start() for clause in _CLAUSE.finditer(line) if 24 <= clause.start() <= longest]
+        ends = [clause.start() for clause in _CLAUSE.finditer(line) if _SHORTEST_CLAUSE <= clause.start() <= longest]
         cut = line[: ends[-1]] if ends else line[: longest + 1].rsplit(" ", 1)[0]
         line = _DANGLING.sub("", cut[:longest]).rstrip(" .;:,!(-—–") + ("" if ends else " …")
     if line[:1].islower() and not _is_name(line.split(" ", 1)[0]):
@@ -61,4 +85,4 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 
 def _is_name(word: str) -> bool:
-    return any(mark in word for mark in "_./`-()") or any(letter.isupper() for letter in word[1:])
+    return any(mark in word for mark in "_./`-()=") or any(letter.isupper() for letter in word[1:])

@@ -13,6 +13,12 @@ DIGEST = "digest"
 _RESERVED = frozenset({"index", "log", "readme", DIGEST})
 _SEPARATORS = re.compile(r"[-_\s.]+")
 _SHORT = 60
+_DANGLING = re.compile(
+    r"(?:\s+(?:a|an|the|to|of|for|and|or|in|on|with|that|is|are|as|by|from|so|be|it|this|if|when|not|no|only|because|we|per"
+    r"|which|who|where|but))+$",
+    re.IGNORECASE,
+)
+"""Words that a file name must not end with: what they lead up to is cut off."""
 
 
 class Places:
@@ -43,9 +49,11 @@ class Places:
 def _short(title: str) -> str:
     """As many whole words of `title` as make a readable file name."""
     words = title.split()
+    if len(slugify(title, 10 * _SHORT)) <= _SHORT:
+        return title
     while len(words) > 1 and len(slugify(" ".join(words), 10 * _SHORT)) > _SHORT:
         words.pop()
-    return " ".join(words)
+    return _DANGLING.sub("", " ".join(words)) or title
 
 
 def _key(path: str) -> str:
