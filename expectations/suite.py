@@ -80,10 +80,7 @@ def _validate(suite: str, rules: Sequence[Rule], rows: Sequence[Mapping[str, obj
 
     columns = {name: [_storable(row[name]) for row in rows] for name in rows[0]}
     frame = pd.DataFrame({ROW: range(len(rows)), **columns})
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = gx.data_context.types.base.ProgressBarsConfig(
-        globally=False, metric_calculations=False
-    )
+    context = gx.get_context(project_config=_throw_away(gx.data_context.types.base), mode="ephemeral")
     asset = context.data_sources.add_pandas("rows").add_dataframe_asset("rows")
     batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": frame})
     expectations = [
@@ -95,6 +92,15 @@ def _validate(suite: str, rules: Sequence[Rule], rows: Sequence[Mapping[str, obj
         result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]},
     )
     return list(result.to_json_dict()["results"])
+
+
+def _throw_away(base: ModuleType) -> Any:
+    """A context that lives in memory: no analytics, no progress bars, no folder for a documentation site."""
+    return base.DataContextConfig(
+        store_backend_defaults=base.InMemoryStoreBackendDefaults(init_temp_docs_sites=False),
+        progress_bars=base.ProgressBarsConfig(globally=False, metric_calculations=False),
+        analytics_enabled=False,
+    )
 
 
 def _storable(value: object) -> object:
