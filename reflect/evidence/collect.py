@@ -7,6 +7,7 @@ next, so that a turn that several checkpoints repeat belongs to the earliest on 
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ from reflect.model import (
     Turn,
 )
 
+_SWITCH_S = 0.0005
 _NOTHING_NEW = "nothing new: every turn stands in an earlier checkpoint"
 
 
@@ -114,7 +116,7 @@ class _Gathered:
         blobs = reader.ahead(
             wanted for folder in readable for wanted in zip(folder.stored.chunks, folder.sizes, strict=True)
         )
-        with _without_cycle_search():
+        with _at_a_readers_pace():
             for folder in readable:
                 self._read_session(folder, [next(blobs) for _ in folder.stored.chunks], redactor)
 
@@ -168,13 +170,16 @@ class _Gathered:
 
 
 @contextmanager
-def _without_cycle_search() -> Iterator[None]:
-    """Parsed transcripts hold no reference cycles; looking for some costs a tenth of the time it takes to read them."""
-    was_on = gc.isenabled()
+def _at_a_readers_pace() -> Iterator[None]:
+    """Parsed transcripts hold no reference cycles: looking for some costs a tenth of the time it takes to read them.
+    And the thread that takes objects off git waits less for its turn, so that git never waits for it."""
+    was_on, interval = gc.isenabled(), sys.getswitchinterval()
     gc.disable()
+    sys.setswitchinterval(_SWITCH_S)
     try:
         yield
     finally:
+        sys.setswitchinterval(interval)
         if was_on:
             gc.enable()
 
