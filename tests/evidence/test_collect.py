@@ -526,6 +526,26 @@ class TestShapesOfRepositories:
         batch = run(repository.path)
         assert batch.sessions == () and "symbolic link" in outcome(batch, "aaaaaaaaaaaa/0")[1]
 
+    def test_hazard_28_nothing_that_a_repository_brings_is_executed(
+        self, repository: GitRepository, tmp_path: Path
+    ) -> None:
+        repository.commit("first", {"a": "1", ".gitattributes": "* diff=trap filter=trap\n"})
+        repository.checkpoint_branch([("aaaaaaaaaaaa", [stored(talk("s1", "one"))])])
+        sprung, script = tmp_path / "sprung", tmp_path / "script"
+        script.write_text(f"#!/bin/sh\necho $0 $@ >> {sprung}\n")
+        script.chmod(0o755)
+        keys = (
+            "core.fsmonitor core.pager core.sshCommand diff.external diff.trap.textconv filter.trap.clean gpg.program"
+        )
+        for key in keys.split():
+            repository.git("config", key, str(script))
+        repository.git("config", "log.showSignature", "true")
+        (repository.path / ".qmd").mkdir()
+        (repository.path / ".qmd" / "index.yml").write_text(f"update: {script}\n")
+        batch = run(repository.path)
+        assert (len(batch.commits), len(batch.sessions)) == (1, 1)
+        assert not sprung.exists()
+
     def test_metadata_that_names_paths_opens_none(self, repository: GitRepository) -> None:
         session = stored(
             talk("s1", "one"),
