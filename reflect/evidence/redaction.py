@@ -8,7 +8,7 @@ changes nothing. Ids that exist (commits, their abbreviations, checkpoints) are 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -195,11 +195,13 @@ def _aws_secrets(text: str) -> Iterator[Hit]:
 
 def _outside_markers(text: str, hits: Iterable[Hit]) -> list[Hit]:
     markers = [marker.span() for marker in _MARKER.finditer(text)]
-    return [
-        hit
-        for hit in hits
-        if hit.start < hit.end and not any(start <= hit.start and hit.end <= end for start, end in markers)
-    ]
+    starts = [start for start, _ in markers]
+
+    def is_inside(hit: Hit) -> bool:
+        place = bisect_right(starts, hit.start) - 1
+        return place >= 0 and hit.end <= markers[place][1]
+
+    return [hit for hit in hits if hit.start < hit.end and not is_inside(hit)]
 
 
 def _merged(hits: Sequence[Hit]) -> list[Hit]:

@@ -25,7 +25,7 @@ _NAME = re.compile(
     (?P<word>pass(?:word|wort|wd|phrase|code|e)?|pwd|secret|token|key|credentials?|auth
             |contraseña|ароль|密码|密碼|口令|パスワード|비밀번호|암호)
     (?:[_-]?(?:key|base|value|string|raw|b64|base64|prod(?:uction)?|staging|stage|dev|test|live|old|new|current
-             |default|backup|admin|root|user|[0-9]{1,3}))*
+             |default|backup|admin|root|user|[0-9]{1,3})){0,3}
     (?P<close>\*{0,2}(?:\\*["'`])?\]?)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -48,7 +48,7 @@ _VALUE = re.compile(
     r"""
     \[?[bru]{0,2}(?P<quote>\"{3}|'{3}|["'`])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,512})(?P=quote)
     | (?P<escaped>\\+["'])(?P<inner>(?:(?!(?P=escaped))[^\n]){1,512})(?P=escaped)
-    | \\*["'`]?(?P<bare>[^\s"'`+,;)\].][^\s"'`<]*)
+    | \\*["'`]?(?P<bare>[^\s"'`+,;)\].][^\s"'`<]{0,511})
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -78,6 +78,8 @@ _FIRST_ARGUMENT = re.compile(r"\w\(\s*\\*[\"'][\w.-]*$")
 _TABLE_ROW = re.compile(r"\|[ \t*`]*[\w ]*$")
 _QUERY_START = re.compile(r"(?:[?&;]|\s-[eD]\s?)[\w.-]*$")
 _LITERAL_END = re.compile(r"[ \t]*(?:$|\\*\r?\n|\\n|\\r|\\*[\"'`]|;|&|#|//)|[ \t]+(?=--?\w|\w+=)")
+_REST = re.compile(r"[^\s\"'`<]*")
+_LONGEST_BARE = 512
 _BEFORE = 64
 _AFTER = 24
 
@@ -115,7 +117,7 @@ def assignments(text: str, lowered: str, words: Sequence[str]) -> Iterator[Hit]:
             hit = _assignment_at(text, start)
             if hit is not None:
                 yield hit
-            start = lowered.find(word, start + len(word))
+            start = lowered.find(word, start + len(word) if hit is None else hit.end)
 
 
 def _assignment_at(text: str, start: int) -> Hit | None:
@@ -132,7 +134,10 @@ def _assignment_at(text: str, start: int) -> Hit | None:
     value, begin, quoted = _value(match)
     end = begin + len(value)
     given = _Given(name["word"].lower(), bool(name["close"]), before, operator, value, quoted, text[end : end + _AFTER])
-    return Hit(begin, end, "assignment") if _is_secret(given) else None
+    if not _is_secret(given):
+        return None
+    cut = _REST.match(text, end) if not quoted and len(value) >= _LONGEST_BARE else None
+    return Hit(begin, cut.end() if cut else end, "assignment")
 
 
 def _operator_fits(operator: re.Match[str], name: re.Match[str], before: str) -> bool:

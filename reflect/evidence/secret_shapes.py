@@ -167,12 +167,12 @@ PROVIDERS: tuple[Shape, ...] = (
         r"[Kk]ey=(?:(?<=[Aa]ccount.{4})|(?<=SharedAccess.{4}))(?P<secret>[A-Za-z0-9+/]{20,}={0,2})",
     ),
     _shape("telegram", ":A", r":(?<=\d{8}:)(?P<secret>A[A-Za-z0-9_-]{34})(?![A-Za-z0-9_-])"),
-    _shape("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,}\.(?:[A-Za-z0-9_-]*\.){0,3}[A-Za-z0-9_-]{10,}\.?[A-Za-z0-9_-]*"),
+    _shape("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{10,2048}\.(?:[A-Za-z0-9_-]*\.){0,3}[A-Za-z0-9_-]{10,}\.?[A-Za-z0-9_-]*"),
 )
 """Tokens that begin at an anchor and hold at least sixteen letters, digits, `+`, `/`, `_` or `-` in a row, at most
 twelve characters after the anchor's beginning."""
 
-_ARGUMENTS = r"(?:[^\n|;&]|\\\r?\n){0,600}?[\s\"']"
+_ARGUMENTS = r"(?:[^\n|;&]|\\\r?\n){0,300}?[\s\"']"
 
 HEADERS: tuple[Shape, ...] = (
     _shape(

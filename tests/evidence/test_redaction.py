@@ -8,6 +8,7 @@ import json
 import random
 import string
 import subprocess
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -329,6 +330,34 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
     once = redactor.redact(text)
     assert redactor.redact(once) == once
     assert redactor.finds(once) == ()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "aB3",
+        "key",
+        "password=",
+        "password='a\\",
+        "token ",
+        "eyJ",
+        "://a:",
+        "postgres://a:",
+        "curl -u ",
+        "auth=(",
+        "\\n",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----END PRIVATE KEY-----\nAAAA\n",
+        "[REDACTED:url] x=",
+        "sk-",
+        "bearer ",
+    ],
+)
+def test_one_piece_repeated_costs_time_in_proportion(piece: str) -> None:
+    started = time.process_time()
+    Redactor().redact(piece * (100_000 // len(piece)))
+    assert time.process_time() - started < 3
 
 
 def test_same_text_gives_same_bytes_and_a_count() -> None:
