@@ -45,8 +45,7 @@ class Shape:
 
     def hits(self, text: str) -> Iterator[Hit]:
         """What the pattern finds anywhere in `text`."""
-        for match in self.pattern.finditer(text):
-            yield from self._accepted(match)
+        return (self._hit(match) for match in self.pattern.finditer(text) if self._accepts(match))
 
     def hits_at_anchors(self, text: str, lowered: str) -> Iterator[Hit]:
         """What the pattern finds from an anchor on. `lowered` is `text` in lower case, of equal length.
@@ -57,14 +56,20 @@ class Shape:
             start = lowered.find(anchor)
             while start >= 0:
                 match = self.pattern.match(text, start)
-                if match is not None:
-                    yield from self._accepted(match)
-                start = lowered.find(anchor, start + 1)
+                accepted = match is not None and self._accepts(match)
+                if match is not None and accepted:
+                    yield self._hit(match)
+                start = lowered.find(anchor, match.end() if match is not None and accepted else start + 1)
 
-    def _accepted(self, match: re.Match[str]) -> Iterator[Hit]:
-        group = "secret" if "secret" in match.re.groupindex else 0
-        if self.accept(match[group]):
-            yield Hit(*match.span(group), self.name)
+    def _accepts(self, match: re.Match[str]) -> bool:
+        return self.accept(match[_group(match)])
+
+    def _hit(self, match: re.Match[str]) -> Hit:
+        return Hit(*match.span(_group(match)), self.name)
+
+
+def _group(match: re.Match[str]) -> str | int:
+    return "secret" if "secret" in match.re.groupindex else 0
 
 
 def _shape(name: str, anchors: str, pattern: str, accept: Callable[[str], bool] = _always) -> Shape:
@@ -141,11 +146,11 @@ PROVIDERS: tuple[Shape, ...] = (
         "openai",
         "sk-",
         r"sk-(?:(?<![A-Za-z0-9]sk-)|(?<=\\[nrt]sk-))(?!ant-)(?:proj-|svcacct-|admin-|None-|or-v1-|[a-z]{2}-)?"
-        r"[A-Za-z0-9_-]{20,}",
+        r"[A-Za-z0-9_-]{20,300}",
         _mixed,
     ),
     _shape("npm", "npm_", rf"{_begins('npm_')}[A-Za-z0-9]{{30,}}"),
-    _shape("pypi", "pypi-", r"pypi-[A-Za-z0-9_-]{32,}", _mixed),
+    _shape("pypi", "pypi-", r"pypi-[A-Za-z0-9_-]{32,300}", _mixed),
     _shape("sendgrid", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     _shape("mailgun", "key-", r"key-(?<![A-Za-z0-9]key-)[0-9a-f]{32}(?![0-9a-f])"),
     _shape("twilio", "SK AC", r"SK[0-9a-f]{32}(?![0-9a-zA-Z])|AC[0-9a-f]{32}(?![0-9a-zA-Z])"),
