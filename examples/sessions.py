@@ -223,8 +223,8 @@ class StoredSession:
             "agent": self.agent,
             **self.extra,
         }
-        # Transcripts come last: `fast-import` stores a file as a delta of the one before, and Entire never makes a small
-        # file wait for a large one.
+        # The transcript comes last: `fast-import` may store a file as a delta of the one before it, and small files
+        # would then be as slow to read as large ones.
         return {
             "metadata.json": json.dumps(metadata, indent=2).encode(),
             "prompt.txt": "\n\n---\n\n".join(self.prompts).encode(),
