@@ -6,7 +6,7 @@ Quotes are made here, so nothing is rewritten: a sentence is the source's own ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 PASTED = 600
@@ -49,6 +49,13 @@ _PASTE_ANNOUNCED = re.compile(
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|we|my|our|us|let'?s|i'm|i'd|we're|me)\b", re.IGNORECASE)
 
+_LEADS_ON = re.compile(
+    r"(?:,|-|\b(?:a|an|the|of|to|for|and|or|but|in|on|at|by|with|from|that|because|so|if|when|than|into|is|are|be|not))$",
+    re.IGNORECASE,
+)
+_CARRIES_ON = re.compile(r"(?:because|which|than|rather than|instead of|so that|of|nor|or)\b")
+_NARROWEST = 55
+_RAGGED = 22
 _END = re.compile(r"(?:[.!?]+[\"')\]”’*]*(?=\s)|[。！？]+[」』”]?)")
 _INNER_END = re.compile(r"[.!?。！？][\"')\]”’*]*\s*\S")
 _ABBREVIATION = re.compile(
@@ -67,22 +74,26 @@ class Paragraph:
     to_do: bool = False
 
 
-def paragraphs(text: str) -> list[Paragraph]:
+def paragraphs(text: str, *, typed: bool = False) -> list[Paragraph]:
     """The prose of `text`: fences, tables, quoted lines, headings, diffs and log lines are left out.
 
-    A line that was wrapped by hand is joined with the one before it.
+    A line that was wrapped by hand is joined with the one before it. In a `typed` text a new line begins a new
+    statement, unless it plainly goes on or the lines around it are all wrapped at one width.
     """
     if "```" in text or "~~~" in text:
         text = _FENCE.sub(lambda fence: "\n" * fence.group().count("\n"), text)
     found: list[Paragraph] = []
     continued = False
-    for number, line in enumerate(text.split("\n")):
+    lines = text.split("\n")
+    wrapped = _wrapped(lines) if typed else None
+    for number, line in enumerate(lines):
         if not line.strip() or _NOT_PROSE.match(line) or _CHECKED.match(line):
             continued = False
             continue
         marker = _MARKER.match(line)
         body = line[marker.end() :].strip() if marker else line.strip()
-        if continued and marker is None and _continues(found[-1].text, body):
+        flows = wrapped is None or number in wrapped or (body and _goes_on(found[-1].text if found else "", body))
+        if continued and marker is None and flows and _continues(found[-1].text, body):
             found[-1] = Paragraph(f"{found[-1].text} {body}", found[-1].line, found[-1].bullet, found[-1].to_do)
         elif body:
             found.append(Paragraph(body, number, marker is not None, marker is not None and "[ ]" in marker.group()))
@@ -97,7 +108,7 @@ def typed_by_hand(text: str) -> list[Paragraph]:
     too long to have been typed only short paragraphs in the first person, at its beginning or its end, are kept.
     """
     own: list[Paragraph] = []
-    for line in paragraphs(_before_paste(text)):
+    for line in paragraphs(_before_paste(text), typed=True):
         if _PASTE_ANNOUNCED.search(line.text[-_ANNOUNCED:]):
             break
         own.append(line)
@@ -127,6 +138,25 @@ def sentences(text: str) -> Iterator[str]:
 
 def _continues(before: str, line: str) -> bool:
     return len(before) >= 50 and before[-1] not in ".:!?;" and line[0].islower()
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a typed line is plainly the rest of the one before it."""
+    return _LEADS_ON.search(before) is not None or _CARRIES_ON.match(line) is not None
+
+
+def _wrapped(lines: Sequence[str]) -> frozenset[int]:
+    """The numbers of the lines that continue a block of three or more wrapped at one width by an editor."""
+    found: set[int] = set()
+    start = 0
+    for number in range(len(lines) + 1):
+        if number < len(lines) and lines[number].strip():
+            continue
+        full = [len(line) for line in lines[start : number - 1]]
+        if len(full) >= 2 and min(full) >= _NARROWEST and max(full) - min(full) <= _RAGGED:
+            found.update(range(start + 1, number))
+        start = number + 1
+    return frozenset(found)
 
 
 def _ends_here(before: str, mark: str, rest: str) -> bool:
