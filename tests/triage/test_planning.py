@@ -140,11 +140,11 @@ _BODY = (
 @pytest.mark.parametrize("linked", [True, False])
 def test_a_session_and_the_commit_that_names_its_checkpoint_speak_of_one_thing(linked: bool) -> None:
     one = session({"prompt": "Look at the gateway."}, {"reply": "Done."}, {"prompt": _SPOKEN}, number=4)
-    trailers = {"checkpoints": (one.checkpoint,)} if linked else {}
+    named = (one.checkpoint,) if linked else ()
     made = plan(
         [
             *ENGINE.reflect(one, evidence_mode(one)),
-            *_reflect(commit("feat(gateway): send files in parts", _BODY, **trailers)),
+            *_reflect(commit("feat(gateway): send files in parts", _BODY, checkpoints=named)),
         ]
     )
     pages = [action for action in made.actions if not action.digest]

@@ -10,7 +10,7 @@ PRECISION = 0.85
 RECALL = 0.60
 
 
-@pytest.fixture(scope="module", params=["planted", "held_out"])
+@pytest.fixture(scope="module", params=["planted", "held_out", "mended"])
 def score(request: pytest.FixtureRequest) -> Score:
     return run(cases(request.param))
 

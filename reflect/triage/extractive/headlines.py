@@ -13,7 +13,8 @@ _VERSION = re.compile(r"^v?\d+(?:\.\d+)+\s*[-—–:]+\s*(?=\S)")
 _LEAD_IN = re.compile(
     r"^(?:(?:no(?! longer\b| more\b| one\b)|nope|yes|yeah|ok(?:ay)?|so(?! that\b)|also|and|but|well|actually|please|pls"
     r"|right|now|then|hm+|oh|hey|btw|by the way|basically|honestly|i think(?: that)?|i guess|i believe|i mean|i feel"
-    r"|you know|if you think about it|the thing is|to be honest|rest|one(?: more)? thing|just one thing|just(?! because\b))\b"
+    r"|you know|if you think about it|the thing is|to be honest|rest|one(?: more)? thing|just one thing"
+    r"|just(?! because\b))\b"
     r"[,.:;!\s-]*)+",
     re.IGNORECASE,
 )

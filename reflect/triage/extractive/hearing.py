@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,16 @@ _ASSUMED_ROLES: dict[str, Role] = {
     "preferences": "rule",
     "open-work": "open",
 }
+_TROUBLE = frozenset({"problem", "behaviour"})
+_QUOTED_SPAN = re.compile(r"""(?<!\w)(["'])(?=\S)[^"']{12,}?\1(?!\w)""")
+"""What a person quotes inside a sentence is not what they say."""
+
+_TELLS_HOW = re.compile(
+    r"^(?:(?:no|nope|wait|please|ok(?:ay)?|then|and|but|good|fine|right|yes|so|also|actually|just)[,.! ]+)*"
+    r"(?:use|keep|put|name|call|leave|prefer|write|return|raise|log|reuse|follow|store|place|treat|split|pin|wrap|set|sort"
+    r"|round|cap|limit|pass|group|read|take|send|count|make|let|mark|validate|prefix|never|always|don'?t|do not|stop)\b"
+)
+_CLAUSE_ENDS = re.compile(r"[,;:]\s|\s-+\s|\s(?:because|since|otherwise|so)\s")
 _SHORTEST = 12
 _LONGEST = 600
 _FEWEST_TOPICAL_WORDS = 2
@@ -50,11 +61,14 @@ class Listener:
             return None
         lowered = straight(sentence).lower()
         said = words_of(lowered)
-        cues = self._cues(sentence, lowered, said, voice, situation)
+        turn = len(lowered) if voice == "commit" and assume else _turning_point(lowered, voice)
+        cues = self._cues(sentence, lowered, said, voice, situation, turn)
         if not (cues or assume):
             return None
         kind, role, strength = self._strongest(cues, voice, assume)
         score = strength + self.weights.situations.get(situation, 0.0) * self.weights.voices[voice].get(kind, 1.0)
+        if situation == "prompt" and role in _TROUBLE and not any(cue.role == "reason" for cue in cues):
+            score -= self.weights.reported
         if score + self.weights.identifiers_at_most < self.weights.floor or self.unquotable(sentence):
             return None
         if _topical(said) < _FEWEST_TOPICAL_WORDS or self.ruled_out(lowered, said, voice) is not None:
@@ -123,14 +137,19 @@ class Listener:
             return False
         return _topical(said) >= _FEWEST_TOPICAL_WORDS
 
-    def _cues(self, sentence: str, lowered: str, said: Collection[str], voice: Voice, situation: str) -> list[Cue]:
-        return [
-            cue
-            for cue in self.weights.cues_set_off(lowered, said)
-            if cue.heard_in(voice)
-            and (cue.situations is None or situation in cue.situations)
-            and cue.pattern.search(sentence if cue.cased else lowered)
-        ]
+    def _cues(
+        self, sentence: str, lowered: str, said: Collection[str], voice: Voice, situation: str, turn: int
+    ) -> list[Cue]:
+        """The cues of a sentence; trouble that is named behind `turn` counts as a reason."""
+        own = _QUOTED_SPAN.sub(_blank, lowered) if voice == "person" else lowered
+        cues: list[Cue] = []
+        for cue in self.weights.cues_set_off(lowered, said):
+            if not cue.heard_in(voice) or (cue.situations is not None and situation not in cue.situations):
+                continue
+            match = cue.pattern.search(sentence if cue.cased else own)
+            if match is not None:
+                cues.append(_as_reason(cue) if match.start() > turn and cue.role in _TROUBLE else cue)
+        return cues
 
     def _strongest(self, cues: Sequence[Cue], voice: Voice, assume: str | None) -> tuple[str, Role, float]:
         """The kind with the most to say for it, its role on a page, and how strongly.
@@ -153,6 +172,25 @@ class Listener:
             if strength > best[2]:
                 best = (kind, own[0].role, strength)
         return best[0], best[1], max(best[2], least)
+
+
+def _turning_point(lowered: str, voice: Voice) -> int:
+    """Where a sentence turns from what it says to why: trouble that is named behind it is the reason, not the topic."""
+    because = lowered.find(" because ")
+    if voice == "commit" and because >= _SHORTEST:
+        return because
+    if voice in ("person", "answer") and _TELLS_HOW.match(lowered):
+        clause = _CLAUSE_ENDS.search(lowered)
+        return clause.start() if clause is not None else len(lowered)
+    return len(lowered)
+
+
+def _blank(quoted: re.Match[str]) -> str:
+    return " " * len(quoted.group())
+
+
+def _as_reason(cue: Cue) -> Cue:
+    return cue.model_copy(update={"role": "reason", "kind": "decisions"})
 
 
 def _topical(said: Collection[str]) -> int:

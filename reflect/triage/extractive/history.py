@@ -33,6 +33,7 @@ _DELIVERY = -1
 _UNDONE = -2
 """Position of a statement that names what a commit took back."""
 
+_MERGE = re.compile(r"^merge (?:branch|pull request|remote|tag)\b", re.IGNORECASE)
 _PULL_REQUEST = re.compile(r"\s*\(#\d+\)\s*$")
 _SQUASHED = re.compile(r"^\* +(?=\S)")
 _SQUASH_SUBJECT = re.compile(r"\(#\d+\)\s*$")
@@ -172,6 +173,8 @@ def _of_subject(listener: Listener, item: _Item) -> _Heard | None:
 def _situation(commit: Commit, item: _Item, line: Paragraph) -> str:
     if item.reverts:
         return "revert"
+    if len(commit.parents) > 1 or _MERGE.match(item.subject):
+        return "merge"
     if item.type == "docs" or (commit.files and all(map(_FOR_READERS.search, commit.files))):
         return "docs"
     return "fix" if item.type == "fix" and not line.bullet else "commit"

@@ -81,6 +81,7 @@ class Weights(BaseModel):
     each_more: float
     second_cue: float
     assumed: float
+    reported: float
     identifier: float
     identifiers_at_most: float
     review_per_evidence: int = Field(ge=0)
