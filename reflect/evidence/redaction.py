@@ -17,7 +17,6 @@ from reflect.evidence.secret_entropy import SHORTEST, is_random, random_tokens
 from reflect.evidence.secret_shapes import (
     COMMANDS,
     ENTRA,
-    HEADERS,
     PROVIDERS,
     SCHEMES,
     Hit,
@@ -145,8 +144,6 @@ def _named_hits(text: str, data: bytes) -> list[Hit]:
         return []
     lowered = data.decode("utf-8", "surrogatepass")
     hits: list[Hit] = []
-    if "auth" in words or "pass" in words:
-        hits += _hits_of(HEADERS, text, lowered)
     hits += assignments(text, lowered, words)
     for shapes in others:
         hits += _hits_of(shapes, text, lowered)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reflect.evidence.placeholders import is_placeholder
-from reflect.evidence.secret_shapes import Hit
+from reflect.evidence.secret_shapes import BESIDE_AUTH, BESIDE_PASS, Hit
 
 WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
 """What every name of a secret holds, in lower case."""
@@ -73,11 +73,14 @@ _NAMES_A_SECRET = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECA
 _LINE_START = re.compile(
     r"(?:^|\n|\\n)[ \t]*(?:[>`$%#*+{,-]+[ \t]*)*(?:(?:export|set|env|ENV)[ \t]+)?[\"'`]?[\w.-]*$", re.IGNORECASE
 )
-_OPTION = re.compile(r"(?:^|\s|[\"'])--?[\w-]*$|(?:^|\s)(?:ENV|setx|#[ \t]*define)[ \t]+\w*$")
+_OPTION = re.compile(
+    r"(?:^|\s|[\"'])--?[\w-]*$|(?:^|\s)(?:ENV|setx|#[ \t]*define)[ \t]+\w*$|login\s+[\w.@+-]{1,48}\s+$"
+)
 _FIRST_ARGUMENT = re.compile(r"\w\(\s*\\*[\"'][\w.-]*$")
 _TABLE_ROW = re.compile(r"\|[ \t*`]*[\w ]*$")
 _QUERY_START = re.compile(r"(?:[?&;]|\s-[eD]\s?)[\w.-]*$")
 _LITERAL_END = re.compile(r"[ \t]*(?:$|\\*\r?\n|\\n|\\r|\\*[\"'`]|;|&|#|//)|[ \t]+(?=--?\w|\w+=)")
+_BESIDE = {"auth": BESIDE_AUTH, "pass": BESIDE_PASS}
 _REST = re.compile(r"[^\s\"'`<]*")
 _LONGEST_BARE = 512
 _BEFORE = 64
@@ -114,7 +117,8 @@ def assignments(text: str, lowered: str, words: Sequence[str]) -> Iterator[Hit]:
     for word in words:
         start = lowered.find(word)
         while start >= 0:
-            hit = _assignment_at(text, start)
+            beside = (shape.hit_at(text, start) for shape in _BESIDE.get(word, ()))
+            hit = next(filter(None, beside), None) or _assignment_at(text, start)
             if hit is not None:
                 yield hit
             start = lowered.find(word, start + len(word) if hit is None else hit.end)

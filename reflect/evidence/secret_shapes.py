@@ -47,6 +47,11 @@ class Shape:
         """What the pattern finds anywhere in `text`."""
         return (self._hit(match) for match in self.pattern.finditer(text) if self._accepts(match))
 
+    def hit_at(self, text: str, start: int) -> Hit | None:
+        """What the pattern finds exactly from `start` on."""
+        match = self.pattern.match(text, start)
+        return self._hit(match) if match is not None and self._accepts(match) else None
+
     def hits_at_anchors(self, text: str, lowered: str) -> Iterator[Hit]:
         """What the pattern finds from an anchor on. `lowered` is `text` in lower case, of equal length.
 
@@ -55,11 +60,10 @@ class Shape:
         for anchor in self.anchors:
             start = lowered.find(anchor)
             while start >= 0:
-                match = self.pattern.match(text, start)
-                accepted = match is not None and self._accepts(match)
-                if match is not None and accepted:
-                    yield self._hit(match)
-                start = lowered.find(anchor, match.end() if match is not None and accepted else start + 1)
+                hit = self.hit_at(text, start)
+                if hit is not None:
+                    yield hit
+                start = lowered.find(anchor, start + 1 if hit is None else hit.end)
 
     def _accepts(self, match: re.Match[str]) -> bool:
         return self.accept(match[_group(match)])
@@ -179,17 +183,17 @@ twelve characters after the anchor's beginning."""
 
 _ARGUMENTS = r"(?:[^\n|;&]|\\\r?\n){0,300}?[\s\"']"
 
-HEADERS: tuple[Shape, ...] = (
+BESIDE_AUTH: tuple[Shape, ...] = (
     _shape(
         "authorization",
-        "authorization",
+        "auth",
         r"(?i)authorization\\*[\"']?\]?[ \t]*[:=,][ \t]*(?:[bf](?=[\"']))?\\*[\"'`]?"
         r"(?:bearer|basic|token|digest|apikey|bot|negotiate)[ \t]+(?P<secret>[A-Za-z0-9._~+/=:%-]{6,})",
         _real,
     ),
     _shape(
         "authorization",
-        "authorization",
+        "auth",
         r"(?i)authorization\\*[\"']?\]?[ \t]*[:=][ \t]*(?:[bf](?=[\"']))?\\*[\"'`]?"
         r"(?P<secret>[A-Za-z0-9_~+/=:%-][A-Za-z0-9._~+/=:%-]{11,})(?![\w.]*[(\[])",
         _credential,
@@ -200,16 +204,14 @@ HEADERS: tuple[Shape, ...] = (
         r"auth(?:=|\()[ \t]*\(?[ \t]*[\"'][^\"'\n]{1,128}[\"'][ \t]*,[ \t]*[\"'](?P<secret>[^\"'\n]{3,128})[\"']",
         _real,
     ),
-    _shape("login", "passin passout", r"(?i)pass(?:in|out)[ =]pass:(?P<secret>[^\s\"'`\\]{3,})", _real),
-    _shape("login", "sshpass", r"(?i)sshpass\s+-p\s*[\"']?(?P<secret>[^\s\"']{3,})", _real),
-    _shape(
-        "login",
-        "login",
-        r"(?i)login(?:(?<![a-z]login)|(?<=\\[nrt]login))\s+[\w.@+-]{1,128}\s+password\s+(?P<secret>[^\s\"'`\\]{3,})",
-        _real,
-    ),
 )
-"""Credentials whose anchor holds one of the words of `secret_assignments`. A match begins at its anchor."""
+"""Headers and arguments that begin with `auth`."""
+
+BESIDE_PASS: tuple[Shape, ...] = (
+    _shape("login", "pass", r"(?i)pass(?:in|out)[ =]pass:(?P<secret>[^\s\"'`\\]{3,})", _real),
+    _shape("login", "pass", r"(?i)pass(?<=sshpass)\s+-p\s*[\"']?(?P<secret>[^\s\"']{3,})", _real),
+)
+"""Options of commands that begin with `pass`."""
 
 SCHEMES: tuple[Shape, ...] = (
     _shape(
