@@ -289,9 +289,10 @@ class Finding(Value):
     form of it for titles. `score` orders findings; nothing else may be read into it. `origin` and `evidence` are
     decided by code from who spoke and what had entered the session. `around` holds sentences beside the quote, verbatim
     and by the same author, that help to understand it. `workspace` is the directory the words were said in;
-    `started_in` and `ran_in` are its session's `workspace` and `workspaces`, kept for a finding that waits. `sentence`
-    counts the sentences before the quote at the same position. `checkpoints` are those that the quote's commit names:
-    what was said there and what was committed belong together. `corroborated_by` is evidence that says the same words.
+    `started_in` and `ran_in` are its session's `workspace` and `workspaces`, kept for a finding that waits. `context`
+    is what the agent was doing, or the bare subject of the quote's commit. `sentence` counts the sentences before the
+    quote at the same position. `checkpoints` are those that the quote's commit names: what was said there and what was
+    committed belong together. `corroborated_by` is evidence that says the same words.
     """
 
     quote: str

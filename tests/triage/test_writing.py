@@ -135,6 +135,19 @@ def test_an_update_goes_below_the_pages_own_heading_or_below_evidence() -> None:
     assert _update("# Lost uploads\n\nplain text") == ["Evidence"]
 
 
+def test_an_update_tells_the_subject_of_its_commit_and_opens_a_heading_of_our_own_pages() -> None:
+    body = "# Uploads resume after a lost connection\n\n## What was decided\n\n> Parts are 8 MB. (commit 0a1b2c3d4e5f)"
+    known = page("decisions/uploads.md", "Uploads resume after a lost connection", "Parts are 8 MB.", body)
+    found = ENGINE.reflect_on_commits(
+        [commit("fix: let uploads resume after a lost connection of an hour", "Parts were deleted after ten minutes.")]
+    )
+    (action,) = ENGINE.plan(found, (known,), FORMAT, 9).actions
+    (section,) = ENGINE.write(action, known).sections
+    said = [passage.text for passage in section.passages]
+    assert section.heading == "What went wrong"
+    assert said == ["let uploads resume after a lost connection of an hour", "Parts were deleted after ten minutes."]
+
+
 def test_an_update_holds_only_what_is_new() -> None:
     known = page("gotchas/uploads.md", "Lost uploads", body="## The Problem\n\nold text")
     found = ENGINE.reflect_on_commits(

@@ -199,6 +199,7 @@ def _finding(commit: Commit, item: _Item, hit: _Heard, headline: str) -> Finding
         evidence=EvidenceMode.FULL,
         always_on=is_always_on(lesson.text),
         trigger=situation,
+        context=bare_subject(item.subject),
         around=hit.beside,
         identifiers=lesson.names,
         sentence=hit.sentence,

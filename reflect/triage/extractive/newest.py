@@ -103,7 +103,7 @@ def _replaces(newer: Finding, older: str) -> bool:
 
 
 def superseded(findings: Sequence[Finding]) -> frozenset[str]:
-    """The ids of those `findings` that a later one contradicts."""
+    """The ids of those `findings` that a later one contradicts; a commit never does so to the session it came from."""
     ordered = sorted(findings, key=lambda finding: (finding.said_at, finding.evidence_id, finding.position))
     return frozenset(
         older.id
@@ -111,7 +111,7 @@ def superseded(findings: Sequence[Finding]) -> frozenset[str]:
         if any(
             newer.evidence_id != older.evidence_id or newer.said_at > older.said_at
             for newer in ordered[number + 1 :]
-            if contradicts(newer, older)
+            if older.source.id not in newer.checkpoints and contradicts(newer, older)
         )
     )
 

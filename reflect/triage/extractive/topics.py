@@ -21,8 +21,14 @@ _NEIGHBOUR_LIKENESS = 0.4
 _FEWEST_GROUPS = 60
 """A word that stands in two of three statements of a quiet night is still a rare word."""
 
-_LINK_NEEDS = 0.35
-"""Of the likeness asked for elsewhere: what a session and a commit that names its checkpoint need to be one topic."""
+_TELLING_DIGITS = 3
+"""Digits of a number that tells one topic from another: a status code does, a count does not."""
+
+_LOOSE_LINK_NEEDS = 0.4
+_LINK_NEEDS = 0.3
+"""Of the likeness asked for elsewhere: what a session and a commit that names its checkpoint need to be one topic.
+
+A squash names several checkpoints, so that the link says less."""
 
 _REVERT_NEEDS = 1.5
 """A revert tells what went wrong with one change; what was done instead belongs there only if nearly the same."""
@@ -98,10 +104,15 @@ def _topic(group: Sequence[Finding]) -> Topic:
     words: Counter[str] = Counter()
     nearby: Counter[str] = Counter()
     for finding in group:
-        words.update(set(terms(finding.quote)))
-        words.update(set(terms(finding.headline)))
-        nearby.update({term for text in finding.around for term in terms(text)})
+        words.update(_telling(finding.quote))
+        words.update(_telling(finding.headline))
+        nearby.update({term for text in finding.around for term in _telling(text)})
     return Topic(_ordered(group), words, words + nearby)
+
+
+def _telling(text: str) -> set[str]:
+    """The words of `text` by which topics are told apart; small numbers stand everywhere."""
+    return {term for term in terms(text) if not term.isdigit() or len(term) >= _TELLING_DIGITS}
 
 
 def _ordered(findings: Iterable[Finding]) -> list[Finding]:
@@ -142,7 +153,8 @@ def _nearest(
         if group.is_revert != other.is_revert and not linked:
             alike = _cosine(group.words, other.words, rarity) / _REVERT_NEEDS
         elif linked:
-            alike = _likeness(group.nearby, other.nearby, rarity) / _LINK_NEEDS
+            sure = len(group.checkpoints_named | other.checkpoints_named) == 1
+            alike = _likeness(group.nearby, other.nearby, rarity) / (_LINK_NEEDS if sure else _LOOSE_LINK_NEEDS)
         else:
             alike = _likeness(group.words, other.words, rarity)
         if alike >= _needed(group, other, likeness) and (best is None or alike > best[0]):

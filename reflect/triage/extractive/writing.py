@@ -18,11 +18,13 @@ from reflect.model import (
     evidence_kind,
 )
 from reflect.triage.extractive.digests import DONE_SINCE
+from reflect.triage.extractive.headlines import of_subject
 from reflect.triage.extractive.history import UNDONE
 from reflect.triage.extractive.newest import replaced_on, superseded
 from reflect.triage.extractive.sessions import COMPLETED
+from reflect.triage.extractive.topics import title_of
 from reflect.triage.extractive.weights import Weights
-from reflect.triage.words import folded
+from reflect.triage.words import folded, terms
 
 RESOLVED = "Resolved"
 EVIDENCE = "Evidence"
@@ -51,6 +53,9 @@ _LIKE = {
     "structure": re.compile(r"architecture|structure|built|design|layout|components", re.IGNORECASE),
     "open": re.compile(r"open|to-?do|next|remaining|required|gap", re.IGNORECASE),
 }
+_OURS = frozenset(_HEADINGS.values())
+"""Headings by which a page of this engine is known: it may get another one of them."""
+
 _HEADING = re.compile(r"^#{2,3}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 
 
@@ -82,10 +87,12 @@ class Writer:
         old = superseded(findings)
         standing = [finding for finding in findings if finding.id not in old] or list(findings)
         replaced = [finding for finding in findings if finding not in standing]
-        roles = list(dict.fromkeys([self._role(standing[0]), *_HEADINGS]))
+        first = "problem" if "revert" in standing[0].signals else self._role(standing[0])
+        roles = list(dict.fromkeys([first, *_HEADINGS]))
+        title = title_of(findings)
         sections = _questions(standing)
         sections += [
-            Section(heading=_HEADINGS[role], passages=_passages(said))
+            Section(heading=_HEADINGS[role], passages=_passages(said, below=title))
             for role in roles
             if (said := [finding for finding in standing if self._role(finding) == role])
         ]
@@ -96,21 +103,23 @@ class Writer:
             sections.append(Section(heading=EARLIER, passages=_passages(replaced)))
         return sections
 
-    def _added(self, findings: Sequence[Finding], page: PageSummary) -> list[Section]:
+    def _added(self, findings: Sequence[Finding], page: PageSummary, *, replaces: bool = True) -> list[Section]:
         """New passages below the page's own headings where one fits, else below one that invents nothing."""
         old = superseded(findings)
         standing = [finding for finding in findings if finding.id not in old] or list(findings)
         replaced = [finding for finding in findings if finding not in standing]
         headings = _HEADING.findall(page.body)
-        newest = [finding for finding in standing if replaced_on(page, finding) is not None]
+        newest = [each for each in standing if replaces and replaced_on(page, each) is not None]
         by_heading: dict[str, list[Finding]] = {}
         for finding in standing:
             if finding in newest:
                 continue
             by_heading.setdefault(_heading_for(self._role(finding), headings), []).append(finding)
-        sections = [Section(heading=NOW, passages=_passages(newest), first=True)] if newest else []
+        sections = [Section(heading=NOW, passages=_passages(newest, below=page.title), first=True)] if newest else []
         sections += _questions(standing)
-        sections += [Section(heading=heading, passages=_passages(said)) for heading, said in by_heading.items()]
+        sections += [
+            Section(heading=heading, passages=_passages(said, below=page.title)) for heading, said in by_heading.items()
+        ]
         if replaced:
             sections.append(Section(heading=EARLIER, passages=_passages(replaced)))
         return sections
@@ -119,14 +128,14 @@ class Writer:
         done = [finding for finding in action.findings if _says_done(finding)]
         others = [finding for finding in action.findings if finding not in done]
         sections = [Section(heading=RESOLVED, passages=_passages(done))] if done else []
-        return sections + (self._added(others, page) if others else [])
+        return sections + (self._added(others, page, replaces=False) if others else [])
 
     def _role(self, finding: Finding) -> str:
         """The part of a page that a finding belongs to: that of its strongest cue of its own kind."""
         roles = [self._role_of_cue[signal] for signal in finding.signals if signal in self._role_of_cue]
         own = [role for kind, role in roles if kind == finding.category] or [role for _, role in roles]
-        if "revert" in finding.signals and not {"decision", "rule"} & set(own):
-            return "problem"
+        if "revert" in finding.signals:
+            return "decision" if {"decision", "rule"} & set(own) else "problem"
         if own:
             return "decision" if own[0] == "rule" and not _spoken(finding) else own[0]
         return "problem" if finding.category in {"gotchas", "pitfalls"} else "decision"
@@ -138,6 +147,14 @@ def _names_undone(finding: Finding) -> bool:
 
 def _says_done(finding: Finding) -> bool:
     return COMPLETED in finding.signals
+
+
+def _subject(finding: Finding) -> str:
+    """The subject of the commit a quote is from, where it says more than the quote; empty for everything else."""
+    if evidence_kind(finding.evidence_id) is not EvidenceKind.COMMIT or "revert" in finding.signals:
+        return ""
+    news = set(terms(finding.context)) - set(terms(finding.quote))
+    return finding.context if news and finding.headline == of_subject(finding.context) else ""
 
 
 def _questions(findings: Iterable[Finding]) -> list[Section]:
@@ -162,7 +179,9 @@ def _spoken(finding: Finding) -> bool:
 
 
 def _heading_for(role: str, headings: Sequence[str]) -> str:
-    return next((heading for heading in headings if _LIKE[role].search(heading)), EVIDENCE)
+    like = next((heading for heading in headings if _LIKE[role].search(heading)), None)
+    ours = not _OURS.isdisjoint(headings)
+    return like or (_HEADINGS[role] if ours else EVIDENCE)
 
 
 def _as_said(findings: Iterable[Finding]) -> list[Finding]:
@@ -172,9 +191,15 @@ def _as_said(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(several, key=lambda each: (order[each.evidence_id], each.position, each.sentence))
 
 
-def _passages(findings: Iterable[Finding]) -> tuple[Passage, ...]:
+def _passages(findings: Iterable[Finding], *, below: str | None = None) -> tuple[Passage, ...]:
+    """The quotes in order; on a page with another title than `below` a commit's subject stands before its sentences."""
     passages: list[Passage] = []
+    told: set[str] = set()
     for finding in _as_said(findings):
+        subject = _subject(finding)
+        if below is not None and subject and finding.headline != below and folded(subject) not in told:
+            told.add(folded(subject))
+            passages.append(_passage(finding, subject))
         passages.append(_passage(finding, finding.quote, finding.evidence_ids))
     return tuple(passages)
 
