@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 
 from reflect.evidence.secret_assignments import WORDS, WORDS_ABROAD, assignments
 from reflect.evidence.secret_entropy import SHORTEST, is_random, random_tokens
+from reflect.evidence.secret_key_blocks import key_blocks
 from reflect.evidence.secret_shapes import (
     COMMANDS,
     ENTRA,
@@ -22,7 +23,6 @@ from reflect.evidence.secret_shapes import (
     Hit,
     Shape,
     address_credentials,
-    key_blocks,
 )
 
 _TOKEN_BYTES = bytes(
@@ -94,7 +94,9 @@ class Redactor:
             return []
         found = [hit for hit in _builtin_hits(text) if not self._is_kept(text[hit.start : hit.end])]
         for shape in self._custom:
-            found.extend(self._around_ids(text, shape.hits(text)))
+            found.extend(shape.hits(text))
+        if found and self._kept:
+            found = [part for hit in found for part in self._around_ids(text, hit)]
         return _merged(_outside_markers(text, found)) if found else found
 
     def _is_kept(self, value: str) -> bool:
@@ -105,15 +107,14 @@ class Redactor:
         place = bisect_left(self._kept, value)
         return place < len(self._kept) and self._kept[place].startswith(value)
 
-    def _around_ids(self, text: str, hits: Iterable[Hit]) -> Iterator[Hit]:
-        """`hits` without the ids in them that exist."""
-        for hit in hits:
-            start = hit.start
-            for found in _ID.finditer(text, hit.start, hit.end):
-                if self._is_kept(found[0]):
-                    yield Hit(start, found.start(), hit.rule)
-                    start = found.end()
-            yield Hit(start, hit.end, hit.rule)
+    def _around_ids(self, text: str, hit: Hit) -> Iterator[Hit]:
+        """`hit` without the ids in it that exist."""
+        start = hit.start
+        for found in _ID.finditer(text, hit.start, hit.end):
+            if self._is_kept(found[0]):
+                yield Hit(start, found.start(), hit.rule)
+                start = found.end()
+        yield Hit(start, hit.end, hit.rule)
 
 
 def _builtin_hits(text: str) -> list[Hit]:

@@ -34,7 +34,7 @@ _OPERATOR = re.compile(
     r"""
       (?:[ \t]*:[ \t]*[&A-Za-z_][\w\[\], |.&<>']{0,40}?(?=[ \t]*=[^=])     # a type
         |[ \t]+[a-z][\w.\[\]*]{0,24}(?=[ \t]*=[ \t]*["'`]))?
-      [ \t]*(?P<sign>=>|:=|={1,3}|:(?!:)|：|\|\||\?\?|\|)\*{0,2}[ \t]*
+      [ \t]*(?P<sign>=>|:=|={1,3}|:(?!:)|：|\|\||\?\?|(?<=[ \t])\|(?=[ \t]))\*{0,2}[ \t]*
       (?:!!?\w+[ \t]+|&\w+[ \t]+)?(?:[|>][+-]?[ \t]*\n[ \t]+)?             # YAML's tags, anchors and blocks
     | (?P<encoded>%3[ad]|\\u003[ad]|&\#(?:58|61);)
     | (?:[ \t]*\n[ \t]*|[ \t]*,\s*|[ \t]+)\\*["']?value\\*["']?[ \t]*[:=][ \t]*
@@ -48,7 +48,7 @@ _VALUE = re.compile(
     r"""
     \[?[bru]{0,2}(?P<quote>\"{3}|'{3}|["'`])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,512})(?P=quote)
     | (?P<escaped>\\+["'])(?P<inner>(?:(?!(?P=escaped))[^\n]){1,512})(?P=escaped)
-    | \\*["'`]?(?P<bare>[^\s"'`+,;)\].][^\s"'`<]{0,511})
+    | \\*["'`]?(?P<bare>[^\s"'`+,;)\].][^\s"'`<]{0,255})
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -82,7 +82,7 @@ _QUERY_START = re.compile(r"(?:[?&;]|\s-[eD]\s?)[\w.-]*$")
 _LITERAL_END = re.compile(r"[ \t]*(?:$|\\*\r?\n|\\n|\\r|\\*[\"'`]|;|&|#|//)|[ \t]+(?=--?\w|\w+=)")
 _BESIDE = {"auth": BESIDE_AUTH, "pass": BESIDE_PASS}
 _REST = re.compile(r"[^\s\"'`<]*")
-_LONGEST_BARE = 512
+_LONGEST_BARE = 256
 _BEFORE = 64
 _AFTER = 24
 
@@ -91,7 +91,7 @@ _AFTER = 24
 class _Given:
     """A value with what stands around it. `closed` says that a quote or bracket ends the name."""
 
-    word: str
+    name: str
     closed: bool
     before: str
     operator: re.Match[str]
@@ -100,13 +100,26 @@ class _Given:
     after: str
 
     @property
+    def word(self) -> str:
+        return self.name.lower()
+
+    @property
     def is_password(self) -> bool:
         return _is_password(self.word)
 
     @property
     def is_strong(self) -> bool:
         """Whether the name is that of a secret and of little else."""
-        return self.is_password or self.word in ("secret", "pass", "passe")
+        return self.is_password or self.word in ("secret", "pass")
+
+    @property
+    def is_mixed(self) -> bool:
+        return any(c.isdigit() for c in self.value) and any(c.isalpha() for c in self.value)
+
+    @property
+    def ends_its_line(self) -> bool:
+        """Whether the name begins a line and the value ends it, as in a file of settings."""
+        return bool(_LINE_START.search(self.before) and _LITERAL_END.match(self.after))
 
 
 def assignments(text: str, lowered: str, words: Sequence[str]) -> Iterator[Hit]:
@@ -130,14 +143,14 @@ def _assignment_at(text: str, start: int) -> Hit | None:
     if name is None or operator is None:
         return None
     before = text[max(0, start - _BEFORE) : start]
-    if not _is_name(name["word"], before, operator["sign"]) or not _operator_fits(operator, name, before):
+    if not _is_name(name["word"], before) or not _operator_fits(operator, name, before):
         return None
     match = _VALUE.match(text, operator.end())
     if match is None:
         return None
     value, begin, quoted = _value(match)
     end = begin + len(value)
-    given = _Given(name["word"].lower(), bool(name["close"]), before, operator, value, quoted, text[end : end + _AFTER])
+    given = _Given(name["word"], bool(name["close"]), before, operator, value, quoted, text[end : end + _AFTER])
     if not _is_secret(given):
         return None
     cut = _REST.match(text, end) if not quoted and len(value) >= _LONGEST_BARE else None
@@ -165,20 +178,18 @@ def _is_quote(text: str, at: int) -> bool:
 
 
 def _is_password(word: str) -> bool:
-    return word.startswith(("passw", "passc", "passp", "pwd")) or not word.isascii()
+    return word.startswith(("passw", "passc", "passp", "passe", "pwd")) or not word.isascii()
 
 
-def _is_name(word: str, before: str, sign: str | None) -> bool:
+def _is_name(word: str, before: str) -> bool:
     """Whether `word` after `before` names a secret: `dbPass` and `api_key` do, `bypass` and `sort_key` do not."""
     folded = word.lower()
     if before[-10:].lower().rstrip("_-").endswith(("public", "publickey")):
         return False
     if folded == "key":
         return before.rstrip("_-. ").lower().endswith(_QUALIFIERS)
-    if folded in ("pass", "pwd", "auth"):
-        prefixed = before[-1:].isalnum()
-        camel = prefixed and word[0].isupper() and not before[-1:].isupper()
-        return (camel or not prefixed) and (folded == "pwd" or before[-1:] in ("_", "-") or camel or sign != ":")
+    if folded in ("pass", "passe", "pwd", "auth") and before[-1:].isalnum():
+        return word[0].isupper() and not before[-1:].isupper()
     return True
 
 
@@ -206,12 +217,20 @@ def _is_secret(given: _Given) -> bool:
     if given.operator["sign"] == ":" and not given.quoted and value.isidentifier() and _NAMES_A_SECRET.search(value):
         return False
     if _PLAIN_NUMBER.fullmatch(value):
-        return given.is_password and (given.quoted or given.closed or given.operator["sign"] == "=")
+        literal = given.quoted or given.closed or given.operator["sign"] == "=" or len(value) >= 6
+        return given.is_password and literal
     if _LETTERS.fullmatch(value):
         return _is_word_secret(given)
-    if given.is_strong:
-        return given.word != "pass" or len(value) >= 6
-    return len(value) >= 8 and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+    if given.word == "pass":
+        return len(value) >= 6 and _is_passed(given)
+    return given.is_strong or (len(value) >= 8 and given.is_mixed)
+
+
+def _is_passed(given: _Given) -> bool:
+    """Whether `pass` names a password here and not the outcome of a test, as in `PASS: test_1`."""
+    if given.quoted or given.closed or given.operator["sign"] != ":" or given.before[-1:] in ("_", "-"):
+        return True
+    return given.before[-1:].isalnum() or (given.name == "pass" and given.is_mixed and given.ends_its_line)
 
 
 def _is_passphrase(given: _Given) -> bool:
@@ -241,5 +260,7 @@ def _is_word_secret(given: _Given) -> bool:
     if sign is None:
         return True
     tight = operator[0] in ("=", ":=") or given.is_password or (sign == ":" and given.word != "pass")
-    literal = _LINE_START.search(given.before) or (sign != ":" and _QUERY_START.search(given.before))
-    return bool(tight and literal and _LITERAL_END.match(given.after))
+    if not tight:
+        return False
+    queried = sign != ":" and _QUERY_START.search(given.before) and _LITERAL_END.match(given.after)
+    return given.ends_its_line or bool(queried)

@@ -133,6 +133,7 @@ FAMILIES: dict[str, Family] = {
     "json-in-json": (lambda m: m.weak(), '{{\\"clientSecret\\": \\"{}\\"}}'),
     "json-name-value": (lambda m: m.weak(), '{{"name": "DB_PASSWORD", "value": "{}"}}'),
     "yaml": (lambda m: m.word(), "db:\n  password: {}\n  port: 5432"),
+    "yaml-pass": (lambda m: m.weak(), "user: ada\npass: {}"),
     "yaml-name-value": (lambda m: m.weak(), "- name: DB_PASSWORD\n  value: {}"),
     "typed": (lambda m: m.word(), 'const password: string = "{}";'),
     "go": (lambda m: m.weak(), 'apiSecret := "{}"'),
@@ -213,6 +214,7 @@ def test_hazard_118_a_commit_id_survives_beside_a_hex_token() -> None:
         "password: 4ecb34b81a12\nauth_token=01ARZ3NDEKTSV4RRFFQ69G5FAV\ntoken: 4ecb34b81a12/0"
     )
     assert redactor.redact(text) == text.replace(token, "[REDACTED:assignment]")
+    assert redactor.redact(f"password: 'see {commit} 1'").count(commit) == 1
 
 
 @pytest.mark.parametrize("line", NAMED)
@@ -254,6 +256,7 @@ INNOCENT = {
             headers["Authorization"] = self.build_auth_header(request); authorization = request.headers["Authorization"]
             BEGIN = b"-----BEGIN PRIVATE KEY-----"; END = b"-----END PRIVATE KEY-----"
             raise ValueError("pass orient='index' or pass encoding='infer'"); _highs_to_scipy_status_message(x)
+            PASS: test_foo1, pass: test_bar2 in 3 s
             get_secret | sha256sum; cat token | base64 -d; CPyBytesWriter_WriteI16LE(w); Shared3DHSecret::expand()
             private_key: PKCS7PrivateKeyTypes, update(PWD="/tmp"), publicKeyToken="1fc8b3b9a1e18e3b"
     """,
