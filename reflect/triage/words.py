@@ -6,8 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_STRAIGHT = str.maketrans(
-    {"’": "'", "‘": "'", "‛": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "\u00a0": " "}
+_STRAIGHT = tuple(
+    {"’": "'", "‘": "'", "‛": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "\u00a0": " "}.items()
 )
 
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
@@ -35,7 +35,10 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ied", "ies", "ers", "ed",
 
 def straight(text: str) -> str:
     """`text` with straight quotes and plain hyphens, for matching: the curly ones hide every n't."""
-    return text if text.isascii() else text.translate(_STRAIGHT)
+    if not text.isascii():
+        for curly, plain in _STRAIGHT:
+            text = text.replace(curly, plain)
+    return text
 
 
 def folded(text: str) -> str:

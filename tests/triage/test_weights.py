@@ -67,3 +67,24 @@ def test_the_version_of_the_engine_follows_the_weights() -> None:
 def test_weights_are_one_frozen_value() -> None:
     assert isinstance(WEIGHTS, Weights)
     assert load_weights() is WEIGHTS
+
+
+RULES = [*WEIGHTS.cues, *WEIGHTS.discards, *WEIGHTS.penalties, *WEIGHTS.completions]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_rule_that_is_tried_at_the_beginning_alone_can_stand_nowhere_else(rule: Cue) -> None:
+    texts = [straight(cue.like).lower() for cue in WEIGHTS.cues]
+    texts += [f"we know that {text}" for text in texts]
+    for text in texts:
+        assert (rule.find(text) is None) == (rule.pattern.search(text) is None)
+
+
+def test_what_is_worth_trying_is_all_that_can_match() -> None:
+    index = WEIGHTS.discards_heard("person")
+    for text in (straight(cue.like).lower() for cue in WEIGHTS.cues):
+        words = words_of(text)
+        tried = index.worth_trying(text, frozenset(words))
+        assert [rule for rule in tried if rule.find(text)] == [
+            rule for rule in WEIGHTS.discards if rule.heard_in("person") and rule.matches(text, words)
+        ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reflect.triage.extractive.names import names_in
-from reflect.triage.extractive.weights import Cue, Role, Voice, Weights, words_of
+from reflect.triage.extractive.triggers import Triggers
+from reflect.triage.extractive.weights import Cue, Discard, Role, Voice, Weights, words_of
 from reflect.triage.words import STOP_WORDS, straight
 
 _REDACTED = "REDACTED"
@@ -47,10 +49,13 @@ class Heard:
 
 
 class Listener:
-    """Scores sentences by `weights`. Holds no state between sentences."""
+    """Scores sentences by `weights`. What it says of a sentence depends on no other."""
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
+        self._heard: dict[tuple[Voice, str], Triggers[Cue]] = {}
+        self._discards: dict[Voice, Triggers[Discard]] = {}
+        self._spoilers = Triggers([rule for rule in weights.discards if rule.spoils_all])
 
     def hear(self, sentence: str, voice: Voice, situation: str, *, assume: str | None = None) -> Heard | None:
         """What `sentence` is worth when `voice` says it in `situation`; `None` for what is no lesson.
@@ -59,10 +64,12 @@ class Listener:
         """
         if not _SHORTEST <= len(sentence) <= _LONGEST:
             return None
-        lowered = straight(sentence).lower()
-        said = words_of(lowered)
+        lowered, said, words = _read(sentence)
+        tried = self._cues_heard(voice, situation).worth_trying(lowered, words)
+        if not (tried or assume):
+            return None
         turn = len(lowered) if voice == "commit" and assume else _turning_point(lowered, voice)
-        cues = self._cues(sentence, lowered, said, voice, situation, turn)
+        cues = _heard_of(tried, sentence, lowered, voice, turn)
         if not (cues or assume):
             return None
         kind, role, strength = self._strongest(cues, voice, assume)
@@ -71,7 +78,7 @@ class Listener:
             score -= self.weights.reported
         if score + self.weights.identifiers_at_most < self.weights.floor or self.unquotable(sentence):
             return None
-        if _topical(said) < _FEWEST_TOPICAL_WORDS or self.ruled_out(lowered, said, voice) is not None:
+        if _topical(said) < _FEWEST_TOPICAL_WORDS or self.ruled_out(lowered, words, voice) is not None:
             return None
         names = names_in(sentence)
         score += min(self.weights.identifiers_at_most, self.weights.identifier * len(names))
@@ -86,25 +93,25 @@ class Listener:
         """Whether it is worth taking `text` apart: quick, and never wrong about a text without a cue."""
         return self.weights.may_matter(straight(text).lower())
 
-    def ruled_out(self, lowered: str, said: Collection[str], voice: Voice) -> str | None:
+    def ruled_out(self, lowered: str, said: Set[str], voice: Voice) -> str | None:
         """The first rule of the weights file that says that a lower-case sentence is no lesson."""
-        for rule in self.weights.discards:
-            if rule.heard_in(voice) and rule.matches(lowered, said):
-                return rule.name
-        return None
+        if voice not in self._discards:
+            self._discards[voice] = self.weights.discards_heard(voice)
+        tried = self._discards[voice].worth_trying(lowered, said)
+        return next((rule.name for rule in tried if rule.find(lowered) is not None), None)
 
     def spoils(self, text: str) -> bool:
         """Whether `text` holds a mark after which none of it is to be believed."""
         lowered = straight(text).lower()
-        said = words_of(lowered)
-        return any(rule.spoils_all and rule.matches(lowered, said) for rule in self.weights.discards)
+        tried = self._spoilers.worth_trying(lowered, frozenset(words_of(lowered)))
+        return any(rule.find(lowered) is not None for rule in tried)
 
     def may_stand_beside(self, sentence: str, voice: Voice) -> bool:
         """Whether `sentence` may be quoted next to a lesson: whole, safe, and not itself ruled out."""
         if not _SHORTEST <= len(sentence) <= _LONGEST or self.unquotable(sentence):
             return False
-        lowered = straight(sentence).lower()
-        return self.ruled_out(lowered, words_of(lowered), voice) is None
+        lowered, _, words = _read(sentence)
+        return self.ruled_out(lowered, words, voice) is None
 
     def unquotable(self, sentence: str) -> bool:
         """Whether something was taken out of `sentence`, so that it says no longer what it said."""
@@ -131,25 +138,15 @@ class Listener:
         """Whether `sentence` says that something was completed."""
         if len(sentence) > _LONGEST:
             return False
-        lowered = straight(sentence).lower()
-        said = words_of(lowered)
-        if not any(rule.matches(lowered, said) for rule in self.weights.completions):
+        lowered, said, words = _read(sentence)
+        if not any(rule.matches(lowered, words) for rule in self.weights.completions):
             return False
         return _topical(said) >= _FEWEST_TOPICAL_WORDS
 
-    def _cues(
-        self, sentence: str, lowered: str, said: Collection[str], voice: Voice, situation: str, turn: int
-    ) -> list[Cue]:
-        """The cues of a sentence; trouble that is named behind `turn` counts as a reason."""
-        own = _QUOTED_SPAN.sub(_blank, lowered) if voice == "person" else lowered
-        cues: list[Cue] = []
-        for cue in self.weights.cues_set_off(lowered, said):
-            if not cue.heard_in(voice) or (cue.situations is not None and situation not in cue.situations):
-                continue
-            match = cue.pattern.search(sentence if cue.cased else own)
-            if match is not None:
-                cues.append(_as_reason(cue) if match.start() > turn and cue.role in _TROUBLE else cue)
-        return cues
+    def _cues_heard(self, voice: Voice, situation: str) -> Triggers[Cue]:
+        if (voice, situation) not in self._heard:
+            self._heard[voice, situation] = self.weights.cues_heard(voice, situation)
+        return self._heard[voice, situation]
 
     def _strongest(self, cues: Sequence[Cue], voice: Voice, assume: str | None) -> tuple[str, Role, float]:
         """The kind with the most to say for it, its role on a page, and how strongly.
@@ -172,6 +169,25 @@ class Listener:
             if strength > best[2]:
                 best = (kind, own[0].role, strength)
         return best[0], best[1], max(best[2], least)
+
+
+@lru_cache(maxsize=4096)
+def _read(sentence: str) -> tuple[str, Sequence[str], frozenset[str]]:
+    """A sentence in lower case, its words in order, and each of them once."""
+    lowered = straight(sentence).lower()
+    said = words_of(lowered)
+    return lowered, said, frozenset(said)
+
+
+def _heard_of(tried: Sequence[Cue], sentence: str, lowered: str, voice: Voice, turn: int) -> list[Cue]:
+    """Which of the cues `tried` a sentence holds; trouble that is named behind `turn` counts as a reason."""
+    own = _QUOTED_SPAN.sub(_blank, lowered) if voice == "person" else lowered
+    cues: list[Cue] = []
+    for cue in tried:
+        match = cue.find(sentence if cue.cased else own)
+        if match is not None:
+            cues.append(_as_reason(cue) if match.start() > turn and cue.role in _TROUBLE else cue)
+    return cues
 
 
 def _turning_point(lowered: str, voice: Voice) -> int:

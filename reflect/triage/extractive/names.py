@@ -42,6 +42,8 @@ def names_in(text: str) -> tuple[str, ...]:
         if word.isalpha() and (word.islower() or word[1:].islower()):
             continue
         name = word.strip(_AROUND).rstrip(".")
+        if name.isalpha() and (name.islower() or name[1:].islower()) and "()" not in word:
+            continue
         if _is_name(name + "()" if word.rstrip(".,;:").endswith("()") else name):
             found[name] = None
     return tuple(name for name in found if len(name) > 1)

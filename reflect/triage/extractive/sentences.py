@@ -61,7 +61,6 @@ _INNER_END = re.compile(r"[.!?。！？][\"')\]”’*]*\s*\S")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|ca|no|fig|sec|dept|mr|ms|dr|st|al|[A-Z])|\.\.)\.$", re.I
 )
-_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def typed_by_hand(text: str) -> list[Paragraph]:
 def sentences(text: str) -> Iterator[str]:
     """The sentences of one paragraph, white space folded, each whole."""
     if _INNER_END.search(text) is None:
-        yield _SPACE.sub(" ", text).strip()
+        yield " ".join(text.split())
         return
     start = 0
     for end in _END.finditer(text):
@@ -129,10 +128,10 @@ def sentences(text: str) -> Iterator[str]:
         rest = text[end.end() :].lstrip()
         if rest and not _ends_here(text[start : end.start()], end.group(), rest):
             continue
-        if sentence := _SPACE.sub(" ", text[start : end.end()]).strip():
+        if sentence := " ".join(text[start : end.end()].split()):
             yield sentence
         start = end.end()
-    if sentence := _SPACE.sub(" ", text[start:]).strip():
+    if sentence := " ".join(text[start:].split()):
         yield sentence
 
 

@@ -61,17 +61,28 @@ class _Said:
     trigger: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A lesson with its turn and where it stands there: sentence `number` of the paragraph `whole`."""
+
+    said: _Said
+    lesson: Heard
+    whole: Sequence[str] = ()
+    number: int = 0
+    headline: str | None = None
+
+
 def reflect_on_session(listener: Listener, session: Session, mode: EvidenceMode) -> tuple[Finding, ...]:
     """The findings of `session`, strongest first within the limit of the weights, in the order they were said."""
-    found: list[Finding] = []
-    for said in _heard_turns(listener, session, mode):
-        found.extend(_of_turn(listener, session, mode, said))
+    heard = [hit for said in _heard_turns(listener, session, mode) for hit in _of_turn(listener, mode, said)]
     if mode is EvidenceMode.FULL and session.summary is not None:
-        found.extend(_of_summary(listener, session, session.summary))
-    kept = sorted(found, key=lambda finding: (-finding.score, finding.position, finding.quote))
-    limit = listener.weights.findings_per_evidence
-    strongest = {finding.id for finding in kept[:limit]}
-    return tuple(finding for finding in found if finding.id in strongest or COMPLETED in finding.signals)
+        heard.extend(_of_summary(listener, session, session.summary))
+    lessons = (hit for hit in heard if COMPLETED not in hit.lesson.cues)
+    ordered = sorted(lessons, key=lambda hit: (-hit.lesson.score, hit.said.turn.position, hit.lesson.text))
+    strongest = {id(hit) for hit in ordered[: listener.weights.findings_per_evidence]}
+    kept = (hit for hit in heard if id(hit) in strongest or COMPLETED in hit.lesson.cues)
+    findings = {finding.id: finding for finding in (_finding(listener, session, mode, hit) for hit in kept)}
+    return tuple(findings.values())
 
 
 def _heard_turns(listener: Listener, session: Session, mode: EvidenceMode) -> Iterator[_Said]:
@@ -121,18 +132,18 @@ def _context(turn: Turn, last_reply: str, last_tool: str) -> str:
     return f"tool: {tool}" if tool else ""
 
 
-def _of_turn(listener: Listener, session: Session, mode: EvidenceMode, said: _Said) -> Iterator[Finding]:
+def _of_turn(listener: Listener, mode: EvidenceMode, said: _Said) -> Iterator[_Hit]:
     if said.turn.channel is Channel.ANSWER and mode is EvidenceMode.FULL and said.turn.about:
-        yield from _of_answer(listener, session, mode, said)
+        yield from _of_answer(listener, said)
         return
     if said.turn.channel is Channel.ANSWER and len(terms(said.turn.text)) < _TELLS_BY_ITSELF:
         return
-    found = list(_of_lines(listener, session, mode, said))
+    found = list(_of_lines(listener, said))
     if found and not (said.voice != "assistant" and listener.spoils(said.turn.text)):
         yield from found
 
 
-def _of_lines(listener: Listener, session: Session, mode: EvidenceMode, said: _Said) -> Iterator[Finding]:
+def _of_lines(listener: Listener, said: _Said) -> Iterator[_Hit]:
     by_hand = said.voice != "assistant"
     assume = "preferences" if said.situation in _REFUSALS else None
     for line in typed_by_hand(said.turn.text) if by_hand else paragraphs(said.turn.text):
@@ -142,15 +153,14 @@ def _of_lines(listener: Listener, session: Session, mode: EvidenceMode, said: _S
         for number, text in enumerate(whole):
             lesson = listener.hear(text, said.voice, said.situation, assume=assume)
             if lesson is not None:
-                beside = _beside(listener, whole, number, said.voice) or _just_before(listener, text, said)
-                yield _finding(session, mode, said, lesson, beside, sentence=number)
+                yield _Hit(said, lesson, whole, number)
             elif by_hand and listener.says_finished(text) and not text.endswith("?"):
-                yield _finished(session, mode, said, text)
+                yield _Hit(said, Heard(text, "open-work", "open", 0.0, (COMPLETED,), ()))
 
 
-def _beside(listener: Listener, whole: list[str], number: int, voice: Voice) -> tuple[str, ...]:
+def _beside(listener: Listener, whole: Sequence[str], number: int, voice: Voice) -> tuple[str, ...]:
     """The sentences next to the one at `number` that may stand beside it on a page."""
-    near = whole[max(0, number - 1) : number] + whole[number + 1 : number + 3]
+    near = (*whole[max(0, number - 1) : number], *whole[number + 1 : number + 3])
     return tuple(text for text in near if listener.may_stand_beside(text, voice))[:_MOST_AROUND]
 
 
@@ -170,7 +180,7 @@ def _just_before(listener: Listener, text: str, said: _Said) -> tuple[str, ...]:
     )[:_MOST_AROUND]
 
 
-def _of_answer(listener: Listener, session: Session, mode: EvidenceMode, said: _Said) -> Iterator[Finding]:
+def _of_answer(listener: Listener, said: _Said) -> Iterator[_Hit]:
     """A question that was put to the person and what they chose: a decision, unless it was about how to go on."""
     question, answer = " ".join(said.turn.about.split()), " ".join(said.turn.text.split())
     if listener.is_about_going_on(question, answer) or len(terms(question)) < 3:
@@ -178,10 +188,10 @@ def _of_answer(listener: Listener, session: Session, mode: EvidenceMode, said: _
     if listener.unquotable(question) or listener.unquotable(answer):
         return
     lesson = Heard(answer, "decisions", "decision", 3.2, ("answered-question",), ())
-    yield _finding(session, mode, said, lesson, (), headline=f"{question} {answer}")
+    yield _Hit(said, lesson, headline=f"{question} {answer}")
 
 
-def _of_summary(listener: Listener, session: Session, summary: Summary) -> Iterator[Finding]:
+def _of_summary(listener: Listener, session: Session, summary: Summary) -> Iterator[_Hit]:
     """What a model wrote about the session: heard like anyone, believed by nobody (its origin is derived)."""
     kinds = ((summary.learnings, "gotchas"), (summary.friction, "gotchas"), (summary.open_items, "open-work"))
     at = session.created_at or _EPOCH
@@ -198,27 +208,23 @@ def _of_summary(listener: Listener, session: Session, summary: Summary) -> Itera
             for text in sentences(" ".join(item.split())):
                 lesson = listener.hear(text, "summary", "summary", assume=kind)
                 if lesson is not None:
-                    yield _finding(session, EvidenceMode.FULL, said, lesson, ())
+                    yield _Hit(said, lesson)
 
 
-def _finding(
-    session: Session,
-    mode: EvidenceMode,
-    said: _Said,
-    lesson: Heard,
-    beside: tuple[str, ...],
-    headline: str | None = None,
-    sentence: int = 0,
-) -> Finding:
-    turn = said.turn
+def _finding(listener: Listener, session: Session, mode: EvidenceMode, hit: _Hit) -> Finding:
+    said, lesson, turn = hit.said, hit.lesson, hit.said.turn
+    beside: tuple[str, ...] = ()
+    if hit.whole:
+        near = _beside(listener, hit.whole, hit.number, said.voice)
+        beside = near or _just_before(listener, lesson.text, said)
     return Finding(
         quote=lesson.text,
-        headline=of_sentence(headline or lesson.text),
+        headline=of_sentence(hit.headline or lesson.text),
         category=lesson.kind,
         kind=_kind(said, lesson),
         evidence_id=session.id,
         position=turn.position,
-        sentence=sentence,
+        sentence=hit.number,
         speaker=turn.speaker,
         said_at=said.at,
         score=lesson.score,
@@ -235,11 +241,6 @@ def _finding(
         started_in=session.workspace,
         ran_in=session.workspaces,
     )
-
-
-def _finished(session: Session, mode: EvidenceMode, said: _Said, text: str) -> Finding:
-    lesson = Heard(text, "open-work", "open", 0.0, (COMPLETED,), ())
-    return _finding(session, mode, said, lesson, ())
 
 
 def _origin(session: Session, turn: Turn) -> Origin:

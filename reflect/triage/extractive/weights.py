@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Any, Literal
@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from reflect.errors import ConfigurationError
+from reflect.triage.extractive.triggers import Triggers
 
 Voice = Literal["person", "answer", "commit", "assistant", "summary"]
 Role = Literal["decision", "reason", "problem", "rule", "open", "structure", "behaviour"]
@@ -26,6 +27,7 @@ class _Listed(BaseModel):
     name: str
     pattern: re.Pattern[str]
     words: frozenset[str] = frozenset()
+    parts: tuple[str, ...] = ()
     voices: frozenset[Voice] | None = None
 
     @field_validator("words", mode="before")
@@ -41,9 +43,17 @@ class _Listed(BaseModel):
     def heard_in(self, voice: Voice) -> bool:
         return self.voices is None or voice in self.voices
 
+    @cached_property
+    def find(self) -> Callable[[str], re.Match[str] | None]:
+        """Looks for the wording: at the beginning alone where it can stand nowhere else."""
+        return self.pattern.match if _only_at_the_beginning(self.pattern.pattern) else self.pattern.search
+
     def matches(self, lowered: str, said: Collection[str]) -> bool:
         """Whether a lower-case sentence of the words `said` holds the wording."""
-        return (not self.words or not self.words.isdisjoint(said)) and self.pattern.search(lowered) is not None
+        if self.words or self.parts:
+            near = not self.words.isdisjoint(said) or any(part in lowered for part in self.parts)
+            return near and self.find(lowered) is not None
+        return self.find(lowered) is not None
 
 
 class Cue(_Listed):
@@ -52,7 +62,6 @@ class Cue(_Listed):
     kind: str
     role: Role
     weight: float
-    parts: tuple[str, ...] = ()
     situations: frozenset[str] | None = None
     cased: bool = False
     like: str
@@ -104,38 +113,58 @@ class Weights(BaseModel):
     empty_answer: re.Pattern[str]
 
     @cached_property
-    def cues_by_word(self) -> dict[str, tuple[int, ...]]:
-        """The numbers of the cues that each word may set off."""
-        by_word: dict[str, list[int]] = {}
-        for number, cue in enumerate(self.cues):
-            for word in cue.words:
-                by_word.setdefault(word, []).append(number)
-        return {word: tuple(numbers) for word, numbers in by_word.items()}
+    def all_cues(self) -> Triggers[Cue]:
+        return Triggers(self.cues)
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The words that may set off a cue or say that something is finished."""
-        return frozenset(self.cues_by_word).union(*(rule.words for rule in self.completions))
-
-    @cached_property
-    def parts(self) -> tuple[tuple[str, int], ...]:
-        """Pieces of words that set off a cue, with its number."""
-        return tuple((part, number) for number, cue in enumerate(self.cues) for part in cue.parts)
+        return self.all_cues.words.union(*(rule.words for rule in self.completions))
 
     def may_matter(self, lowered: str) -> bool:
         """Whether any sentence of a lower-case text can set off anything."""
-        return not self.words.isdisjoint(words_of(lowered)) or any(part in lowered for part, _ in self.parts)
+        return not self.words.isdisjoint(words_of(lowered)) or self.all_cues.any_part_in(lowered)
 
     def cues_set_off(self, lowered: str, said: Collection[str]) -> list[Cue]:
         """The cues worth trying on a lower-case sentence of the words `said`, in the order of the file."""
-        numbers = {number for word in said if word in self.cues_by_word for number in self.cues_by_word[word]}
-        numbers.update(number for part, number in self.parts if part in lowered)
-        return [self.cues[number] for number in sorted(numbers)]
+        return self.all_cues.worth_trying(lowered, frozenset(said))
+
+    def cues_heard(self, voice: Voice, situation: str) -> Triggers[Cue]:
+        """The cues that count when `voice` speaks in `situation`."""
+        return Triggers(
+            [
+                cue
+                for cue in self.cues
+                if cue.heard_in(voice) and (cue.situations is None or situation in cue.situations)
+            ]
+        )
+
+    def discards_heard(self, voice: Voice) -> Triggers[Discard]:
+        """The rules that can rule out what `voice` says."""
+        return Triggers([rule for rule in self.discards if rule.heard_in(voice)])
 
 
 def words_of(lowered: str) -> list[str]:
     """The words of a lower-case text, punctuation aside."""
     return lowered.encode("utf-8", "replace").translate(_BETWEEN_WORDS).decode().split()
+
+
+def _only_at_the_beginning(pattern: str) -> bool:
+    """Whether every alternative of `pattern` begins with `^`: then there is no need to search further on."""
+    depth, in_class, escaped, alternative = 0, False, False, True
+    for at, char in enumerate(pattern):
+        if alternative and not pattern.startswith("^", at):
+            return False
+        alternative = False
+        if escaped or char == "\\":
+            escaped = not escaped
+        elif in_class or char == "[":
+            in_class = char != "]"
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+        elif char == "|" and depth == 0:
+            alternative = True
+    return not alternative
 
 
 def load_weights(overrides: Mapping[str, float] | None = None) -> Weights:
