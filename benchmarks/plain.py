@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from expectations.pages import check_drafts
-from expectations.plan import check_plan
-from reflect.model import Outcome
 from reflect.pipeline.archive import archive
 from reflect.pipeline.index import Outcomes, land
-from reflect.pipeline.intake import evidence_texts, take_in
+from reflect.pipeline.intake import take_in
 from reflect.pipeline.recovery import prepare
 from reflect.pipeline.scope import bind_plan
 from reflect.pipeline.triage import gather as gather_findings
@@ -15,7 +12,7 @@ from reflect.pipeline.triage import plan_pages, reflect_on_session
 from reflect.pipeline.write import Desk, gather
 from reflect.triage.engines import engine_named
 from reflect.workspace import Workspace
-from tasks.expectations import draft_rows
+from tasks.expectations import check_pages, check_plan
 
 
 def ingest_without_prefect(workspace: Workspace) -> int:
@@ -27,13 +24,10 @@ def ingest_without_prefect(workspace: Workspace) -> int:
     reflected = gather_findings((session, reflect_on_session(engine, session), None) for session in sessions)
     findings = (*reflected.findings, *engine.reflect_on_commits(intake.batch.commits), *intake.carried)
     planned = plan_pages(engine, findings, intake, workspace)
-    texts = evidence_texts(intake)
-    accepted = check_plan(planned, intake.wiki.pages, texts, frozenset(workspace.format.categories)).accepted
-    bound = bind_plan(accepted, intake, workspace)
+    bound = bind_plan(check_plan.fn(planned, intake, workspace), intake, workspace)
     desk = Desk.of(engine, bound, intake, workspace)
-    written = gather((one, desk.write(one), None) for one in bound.writes)
-    verdict = check_drafts(draft_rows(written.drafted, intake, workspace), texts, existing=intake.wiki.paths)
-    written = written.without({bad.path: bad.reason for bad in verdict.refused}, Outcome.QUARANTINED)
+    drafts = gather((one, desk.write(one), None) for one in bound.writes)
+    written = check_pages.fn(drafts, intake, workspace)
     done = Outcomes(engine, intake, bound, written, reflected.unanswered, workspace.settings.now())
     archive(workspace, land(workspace, done).run)
     stages = ("collect", "reflect on commits", "plan", "check plan", "scope", "check pages", "index", "archive")

@@ -16,7 +16,7 @@ from pydantic import Field
 from reflect.model import Accounted, Commit, Fate, Outcome, Session, Source, Value, evidence_kind
 
 _WEIGHT = {Outcome.SKIPPED: 0, Outcome.QUARANTINED: 1, Outcome.COMPILED: 2, Outcome.PENDING: 3}
-"""Which of its findings' fates speaks for a piece of evidence: one that still waits keeps it open."""
+"""Which of several verdicts speaks for a piece of evidence: a finding that still waits keeps it open."""
 
 NO_LESSON = "nothing in it reads as a lesson"
 
@@ -120,21 +120,23 @@ def account(
     settled: Iterable[Accounted],
     fates: Sequence[Fate],
     carried: Iterable[str] = (),
+    on_pages: Iterable[str] = (),
 ) -> tuple[Accounted, ...]:
     """One outcome for each piece of evidence, ordered by kind and id.
 
     `fates` says where every finding went, those that were written included (as compiled); `carried` are ids of evidence
-    that an earlier run left pending.
+    that an earlier run left pending, and `on_pages` those of them that stand on a page already.
     """
-    by_evidence: dict[str, list[Fate]] = {}
+    verdicts: dict[str, list[tuple[Outcome, str]]] = {item.id: [(item.outcome, item.reason)] for item in settled}
+    verdicts |= {evidence: [] for evidence in (*(s.id for s in sessions), *(c.id for c in commits), *carried)}
+    for evidence in on_pages:
+        verdicts[evidence].append((Outcome.COMPILED, "on a page of an earlier run"))
     for fate in fates:
         for evidence in fate.finding.evidence_ids:
-            by_evidence.setdefault(evidence, []).append(fate)
-    done = {item.id: item for item in settled}
-    open_ids = [s.id for s in sessions] + [c.id for c in commits] + list(carried)
-    for evidence in open_ids:
-        done[evidence] = _outcome(evidence, by_evidence.get(evidence, []))
-    return tuple(sorted(done.values(), key=lambda item: (item.kind.value, item.id)))
+            if evidence in verdicts:
+                verdicts[evidence].append((fate.outcome, fate.reason))
+    accounted = (_outcome(evidence, found) for evidence, found in verdicts.items())
+    return tuple(sorted(accounted, key=lambda item: (item.kind.value, item.id)))
 
 
 def teaching(sessions: Iterable[Session], modes: Mapping[str, str]) -> Teaching:
@@ -192,13 +194,11 @@ def render_markdown(report: RunReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _outcome(evidence: str, fates: Sequence[Fate]) -> Accounted:
-    kind = evidence_kind(evidence)
-    if not fates:
-        return Accounted(id=evidence, kind=kind, outcome=Outcome.SKIPPED, reason=NO_LESSON)
-    strongest = max((fate.outcome for fate in fates), key=_WEIGHT.__getitem__)
-    reasons = dict.fromkeys(fate.reason for fate in fates if fate.outcome is strongest)
-    return Accounted(id=evidence, kind=kind, outcome=strongest, reason="; ".join(sorted(reasons)))
+def _outcome(evidence: str, verdicts: Sequence[tuple[Outcome, str]]) -> Accounted:
+    found = verdicts or [(Outcome.SKIPPED, NO_LESSON)]
+    strongest = max((outcome for outcome, _ in found), key=_WEIGHT.__getitem__)
+    reasons = {reason for outcome, reason in found if outcome is strongest}
+    return Accounted(id=evidence, kind=evidence_kind(evidence), outcome=strongest, reason="; ".join(sorted(reasons)))
 
 
 def _culprit(session: Session) -> str:

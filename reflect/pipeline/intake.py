@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from reflect.evidence.collect import Seen, collect
 from reflect.freshness import fingerprint, refs_for
-from reflect.model import Commit, EvidenceBatch, Finding, Session, digest
+from reflect.model import Commit, EvidenceBatch, Finding, Session, Source, digest
 from reflect.triage.engine import Engine
 from reflect.wiki.store import WikiState
 from reflect.workspace import Workspace
@@ -38,6 +38,12 @@ class Intake:
         new = set(self.batch.contents)
         return tuple(sorted({e for finding in self.carried for e in finding.evidence_ids if e not in new}))
 
+    @property
+    def on_pages(self) -> frozenset[str]:
+        """Of `carried_evidence`, what a page cites already: an earlier run compiled a part of it."""
+        cited = {source for page in self.wiki.pages for source in page.sources}
+        return frozenset(evidence for evidence in self.carried_evidence if Source.of(evidence) in cited)
+
 
 def take_in(workspace: Workspace, engine: Engine) -> Intake:
     """Read what the ledger has not seen, and the wiki. Writes nothing."""
@@ -58,14 +64,17 @@ def take_in(workspace: Workspace, engine: Engine) -> Intake:
 def evidence_texts(intake: Intake) -> dict[str, str]:
     """The words of every piece of evidence by its id: what a quote must be found in.
 
-    Evidence that an earlier run left pending is known by the quotes that run had checked.
+    Evidence that an earlier run left pending is known by the quotes that run had checked, also where a session has
+    grown since: what is read of it now is what is new.
     """
     texts: dict[str, list[str]] = {}
     for finding in intake.carried:
         for evidence in finding.evidence_ids:
             texts.setdefault(evidence, []).append(finding.quote)
-    texts |= {session.id: _session_words(session) for session in intake.batch.sessions}
-    texts |= {commit.id: _commit_words(commit) for commit in intake.batch.commits}
+    for session in intake.batch.sessions:
+        texts.setdefault(session.id, []).extend(_session_words(session))
+    for commit in intake.batch.commits:
+        texts.setdefault(commit.id, []).extend(_commit_words(commit))
     return {evidence: "\n".join(words) for evidence, words in texts.items()}
 
 

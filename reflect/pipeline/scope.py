@@ -32,12 +32,12 @@ def bind_plan(plan: Plan, intake: Intake, workspace: Workspace) -> Bound:
     bound = [bind_action(action, pages.get(action.path), context) for action in plan.actions]
     writes = tuple(one for one in bound if one.decision is Decision.WRITE)
     asked = [one for one in bound if one.decision is Decision.QUEUE]
-    queued = tuple(one for one in asked if one.item is not None and one.item.id not in known)
+    new = {one.item.id: one for one in asked if one.item is not None and one.item.id not in known}
     rejected = [one for one in bound if one.decision is Decision.REJECT]
     fates = [*plan.fates]
     fates += _fates(asked, "waits for review")
     fates += _fates(rejected, "refused")
-    return Bound(writes, queued, tuple(fates))
+    return Bound(writes, tuple(new.values()), tuple(fates))
 
 
 def _context(intake: Intake, workspace: Workspace) -> ScopeContext:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
 from reflect.errors import EngineError
-from reflect.model import Action, EvidenceMode, Fate, Finding, Outcome, Plan, Session
+from reflect.model import Action, Fate, Finding, Outcome, Plan, Session, Turn
 from reflect.pipeline.intake import Intake
 from reflect.triage.engine import Engine
 from reflect.triage.views import evidence_mode
@@ -48,17 +49,29 @@ def gather(answers: Iterable[tuple[Session, str | None, Exception | None]]) -> R
 def cache_key(engine: Engine, session: Session) -> tuple[str, ...]:
     """What the findings of a session depend on: engine and version, checkpoint, content, what was shown, what is new.
 
-    The last part is there because a session gives only the turns that no earlier checkpoint gave.
+    The last part is there because a session gives only the turns that no earlier checkpoint gave, without what the
+    configuration of the day calls a secret.
     """
-    mode: EvidenceMode = evidence_mode(session)
-    first = session.turns[0].key.hex() if session.turns else ""
-    return engine.name, engine.version, session.id, session.content, mode.value, f"{first}+{len(session.turns)}"
+    mode = evidence_mode(session)
+    return engine.name, engine.version, session.id, session.content, mode.value, _words_of(session.turns)
+
+
+def _words_of(turns: Iterable[Turn]) -> str:
+    words = hashlib.sha256()
+    for turn in turns:
+        for text in (turn.text, turn.about):
+            words.update(turn.key + text.encode("utf-8", "surrogatepass") + b"\0")
+    return words.hexdigest()
 
 
 def plan_pages(engine: Engine, findings: Iterable[Finding], intake: Intake, workspace: Workspace) -> Plan:
-    """What to do with all findings, given the wiki as it stands. Every finding ends in an action or has a fate."""
+    """What to do with all findings, given the wiki as it stands. Every finding ends in an action or has a fate.
+
+    One that waited and was found again is one finding: a wiki that was thrown away has its evidence read once more.
+    """
     archived = ArchivedEvidence.of(intake.wiki.archived)
-    ordered = sorted(findings, key=lambda finding: (finding.said_at, finding.evidence_id, finding.position, finding.id))
+    each = {finding.id: finding for finding in findings}.values()
+    ordered = sorted(each, key=lambda finding: (finding.said_at, finding.evidence_id, finding.position, finding.id))
     standing = [(finding, archived.holds(finding)) for finding in ordered]
     new = [finding for finding, page in standing if page is None]
     plan = engine.plan(new, intake.wiki.pages, workspace.format, workspace.config.max_new_pages)

@@ -13,9 +13,9 @@ from reflect.pipeline.scope import Bound, fates_of
 from reflect.report import PageChange
 from reflect.scope.resolve import BoundAction
 from reflect.triage.engine import Engine
-from reflect.wiki.draft import PageDraft, draft_page
+from reflect.wiki.draft import PageDraft, draft_page, without_missing_links
 from reflect.wiki.related import Neighbours
-from reflect.wiki.store import Wiki
+from reflect.wiki.store import Wiki, WikiState
 from reflect.workspace import Workspace
 
 
@@ -48,6 +48,14 @@ class Written:
             failed=(*self.failed, *(_failure(bound, refused[bound.action.path]) for bound in out)),
             fates=(*self.fates, *(f for b in out for f in fates_of(b.action, refused[b.action.path], outcome))),
         )
+
+    def linking_to(self, wiki: WikiState) -> Written:
+        """The same without links to pages of this run that come to nothing."""
+        if not self.failed:
+            return self
+        standing = wiki.paths | {page.path for page in wiki.archived} | {one.draft.path for one in self.drafted}
+        drafted = (replace(one, draft=without_missing_links(one.draft, standing)) for one in self.drafted)
+        return replace(self, drafted=tuple(drafted))
 
 
 @dataclass(frozen=True, slots=True)
