@@ -81,6 +81,10 @@ def test_a_title_says_no_more_than_its_source() -> None:
             "when a tenant is deleted, its exports have to be deleted as well, also those in the archive",
             "When a tenant is deleted, its exports have to be deleted as well",
         ),
+        (
+            "sort the ledger by booking day (not by import day, that one moves) before it is exported",
+            "Sort the ledger by booking day",
+        ),
         ("it should not just warn, it should stop the build", "It should not just warn, it should stop the build"),
     ],
 )

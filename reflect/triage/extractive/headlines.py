@@ -70,7 +70,13 @@ def _first_clauses(sentence: str) -> str:
     if len(line) <= _SPOKEN or _CONDITION.match(line):
         return line
     ends = [clause.start() for clause in _CLAUSE.finditer(line) if _SHORTEST_CLAUSE <= clause.start() <= _SPOKEN]
-    return line[: ends[-1]] if ends else line
+    return _without_open_bracket(line[: ends[-1]]) if ends else line
+
+
+def _without_open_bracket(text: str) -> str:
+    """`text` without a bracket that a cut left open."""
+    opened = text.rfind("(")
+    return text[:opened].rstrip() if opened >= _SHORTEST_CLAUSE and ")" not in text[opened:] else text
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -79,7 +85,7 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     if len(line) > longest:
         ends = [clause.start() for clause in _CLAUSE.finditer(line) if _SHORTEST_CLAUSE <= clause.start() <= longest]
         cut = line[: ends[-1]] if ends else line[: longest + 1].rsplit(" ", 1)[0]
-        line = _DANGLING.sub("", cut[:longest]).rstrip(" .;:,!(-—–") + ("" if ends else " …")
+        line = _DANGLING.sub("", _without_open_bracket(cut[:longest])).rstrip(" .;:,!(-—–") + ("" if ends else " …")
     if line[:1].islower() and not _is_name(line.split(" ", 1)[0]):
         line = line[0].upper() + line[1:]
     return line
