@@ -1,0 +1,44 @@
+"""`docs/hazards.md` and the tests that carry a hazard's number in their names say the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tests.conftest import ROOT
+
+A_TO_E = {1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 14, 15, 18, 20, 21, 22, 23, 26, 27, 28, 31, 34, 35, 37, 39, 40, 41, 43, 44}
+A_TO_E |= {45, 47, 49, 54, 56, 57, 64, 65, 66, 67, 68, 69, 73, 74, 75, 76, 78}
+"""The rows of sections A to E that must never happen here."""
+
+NAMED = re.compile(r"def test_hazard_(\d+(?:_(?:and_|to_)?\d+)*)_|hazard-(\d+(?:-\d+)?)-(?!\d)")
+LISTED = re.compile(r"^\| (\d+) \| .+ \| (`tests/.+`) \|$", re.MULTILINE)
+
+
+def test_every_row_names_tests_that_carry_its_number() -> None:
+    carried = _carried()
+    for row, files in _listed().items():
+        assert files <= carried.get(row, set()), f"row {row} is not tested in {sorted(files - carried.get(row, set()))}"
+
+
+def test_no_row_of_the_first_five_sections_is_missing() -> None:
+    assert A_TO_E - _listed().keys() == set()
+
+
+def _listed() -> dict[int, set[str]]:
+    table = (ROOT / "docs" / "hazards.md").read_text(encoding="utf-8")
+    return {int(row): set(re.findall(r"`([^`]+)`", files)) for row, files in LISTED.findall(table)}
+
+
+def _carried() -> dict[int, set[str]]:
+    carried: dict[int, set[str]] = {}
+    for file in sorted((ROOT / "tests").rglob("*.py")):
+        for match in NAMED.finditer(file.read_text(encoding="utf-8")):
+            for row in _rows(match[1] or match[2]):
+                carried.setdefault(row, set()).add(file.relative_to(ROOT).as_posix())
+    return carried
+
+
+def _rows(written: str) -> Iterator[int]:
+    numbers = [int(number) for number in re.findall(r"\d+", written)]
+    yield from range(numbers[0], numbers[-1] + 1) if "_to_" in written else numbers
