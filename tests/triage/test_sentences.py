@@ -90,6 +90,25 @@ def test_a_turn_too_long_to_have_been_typed_keeps_only_what_a_person_says_around
     assert {line.text for line in typed_by_hand(turn)} == {"we should look at this", "I want the parser to stay strict"}
 
 
+@pytest.mark.parametrize(
+    ("typed", "statements"),
+    [
+        ("never trust the clock of the kiosk\nnever retry a refund", 2),
+        ("the texts are fine and the sender address is right as well\nnever send a reminder on a Sunday", 2),
+        ("the parser must stay strict because\nthe bank sends broken files", 1),
+        ("the parser must stay strict,\nthe bank sends broken files", 1),
+        ("we drop the old format of the nightly ledger\nbecause nobody reads it", 1),
+        (
+            "the importer must accept files that were cut in the middle, and it\nhas to say how many rows were lost"
+            " on the way to us, so that the\nbank can send them again on the next day",
+            1,
+        ),
+    ],
+)
+def test_a_new_line_ends_a_typed_statement_unless_it_plainly_goes_on(typed: str, statements: int) -> None:
+    assert len(typed_by_hand(typed)) == statements
+
+
 @given(st.text(max_size=400))
 def test_any_text_is_taken_apart_and_every_sentence_stands_in_it(text: str) -> None:
     folded = " ".join(text.split())

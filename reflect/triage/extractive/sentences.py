@@ -91,8 +91,7 @@ def paragraphs(text: str, *, typed: bool = False) -> list[Paragraph]:
             continue
         marker = _MARKER.match(line)
         body = line[marker.end() :].strip() if marker else line.strip()
-        flows = wrapped is None or number in wrapped or (body and _goes_on(found[-1].text if found else "", body))
-        if continued and marker is None and flows and _continues(found[-1].text, body):
+        if continued and marker is None and body and _is_rest(found[-1].text, body, number, wrapped):
             found[-1] = Paragraph(f"{found[-1].text} {body}", found[-1].line, found[-1].bullet, found[-1].to_do)
         elif body:
             found.append(Paragraph(body, number, marker is not None, marker is not None and "[ ]" in marker.group()))
@@ -137,6 +136,13 @@ def sentences(text: str) -> Iterator[str]:
 
 def _continues(before: str, line: str) -> bool:
     return len(before) >= 50 and before[-1] not in ".:!?;" and line[0].islower()
+
+
+def _is_rest(before: str, line: str, number: int, wrapped: frozenset[int] | None) -> bool:
+    """Whether a line is the rest of the one before it; `wrapped` holds those that are in a typed text."""
+    if wrapped is None or number in wrapped:
+        return _continues(before, line)
+    return before[-1] not in ".:!?;" and line[0].islower() and _goes_on(before, line)
 
 
 def _goes_on(before: str, line: str) -> bool:
