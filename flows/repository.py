@@ -8,7 +8,7 @@ from prefect import flow
 from prefect.runtime import flow_run
 
 from reflect.pipeline.index import Outcomes, report_on
-from reflect.pipeline.recovery import finish_interrupted, prepare
+from reflect.pipeline.recovery import prepare, unfinished
 from reflect.report import RunReport
 from reflect.triage.engines import engine_named
 from reflect.wiki.lock import repository_lock
@@ -43,10 +43,10 @@ def ingest(workspace: Workspace, engine_name: str | None = None, *, dry_run: boo
     """The stages in their order. Calls tasks, so it runs inside a flow, or inside a task of a larger one."""
     started_at = workspace.settings.now()
     engine = engine_named(engine_name or workspace.config.engine, workspace.config)
-    found = finish_interrupted(workspace) if dry_run else prepare(workspace)
+    found = unfinished(workspace) if dry_run else prepare(workspace)
     intake = collect(sealed(workspace), sealed(engine))
     if intake.is_empty:
-        return nothing_new(sealed(workspace), sealed(engine), sealed(intake))
+        return nothing_new(sealed(workspace), sealed(engine), sealed(intake), found, dry_run=dry_run)
     reflected = reflect_on_sessions(engine, intake, workspace)
     findings = (*reflected.findings, *reflect_on_commits(sealed(engine), sealed(intake)), *intake.carried)
     planned = plan(sealed(engine), sealed(findings), sealed(intake), sealed(workspace))

@@ -77,18 +77,26 @@ class LastRun:
         """The same with nothing left to archive."""
         return LastRun(**{**vars(self), "unfinished": False})
 
+    def says_as_much_as(self, other: LastRun) -> bool:
+        """Whether the two differ in nothing but the time."""
+        return {**vars(self), "timestamp": ""} == {**vars(other), "timestamp": ""}
+
     @classmethod
     def read(cls, folder: Path) -> LastRun | None:
         """The last run of the wiki in `folder` (`.reflect/`), or None where there is none that can be read."""
         try:
-            return cls(**json.loads((folder / LAST_RUN).read_bytes()))
-        except (OSError, ValueError, TypeError):
+            last = cls(**json.loads(_bytes(folder / LAST_RUN)))
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
+        texts = (last.run, last.project, last.engine, last.fingerprint, last.ledger, last.timestamp, *last.refs)
+        return last if all(isinstance(text, str) and "\0" not in text for text in texts) else None
 
 
 def find_root(start: Path) -> Path | None:
     """The work tree around `start`: the nearest folder that holds `.git`."""
     start = start.resolve()
+    if not start.is_dir():
+        return None
     return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), None)
 
 
@@ -108,7 +116,7 @@ def fingerprint(root: Path, refs: Iterable[str]) -> str | None:
     state = hashlib.sha256(answer)
     for name in _INPUTS:
         try:
-            state.update(name.encode() + (root / FOLDER / name).read_bytes())
+            state.update(name.encode() + _bytes(root / FOLDER / name))
         except OSError:
             continue
     return state.hexdigest()[:32]
@@ -138,12 +146,17 @@ def nothing_new(last: LastRun) -> dict[str, Any]:
         "run": last.run,
         "engine": last.engine,
         "nothing_new": True,
+        "dry_run": False,
         "collected": {"sessions": 0, "commits": 0},
         "outcomes": {"compiled": 0, "skipped": 0, "quarantined": 0, "pending": 0},
         "evidence": [],
         "pages": [],
-        "review": {"queued": 0},
+        "failed_pages": [],
+        "review": {"queued": 0, "reasons": {}},
+        "teaching": {"clean": 0, "user_turns": 0, "automated": 0, "reasons": {}},
         "spend": {"usd": 0.0, "input_tokens": 0, "output_tokens": 0, "calls": 0},
+        "left_out": {"commits": 0},
+        "redactions": 0,
         "notes": [],
     }
 
@@ -169,8 +182,15 @@ def _ledger_is_there(file: str) -> bool:
     return not file or Path(file).exists()
 
 
+def _bytes(file: Path) -> bytes:
+    """The bytes of a file of the repository. No link is followed, and a pipe, which would never end, is empty."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        return stream.read() or b""
+
+
 def _logged(folder: Path, run: str) -> bool:
     try:
-        return run.encode() in (folder / "wiki" / "log.md").read_bytes()
+        return run.encode() in _bytes(folder / "wiki" / "log.md")
     except OSError:
         return False

@@ -24,7 +24,9 @@ def index(workspace: Workspace, done: Outcomes) -> RunReport:
 
 
 @task(name="index", task_run_name="index", cache_policy=NO_CACHE)
-def nothing_new(workspace: Workspace, engine: Engine, intake: Intake) -> RunReport:
-    """Remember that there was nothing to do."""
+def nothing_new(
+    workspace: Workspace, engine: Engine, intake: Intake, found: tuple[str, ...], *, dry_run: bool
+) -> RunReport:
+    """Remember that there was nothing to do; a dry run remembers nothing."""
     logger.info("index: nothing new")
-    return land_nothing(workspace, engine, intake)
+    return land_nothing(workspace, engine, intake, found, dry_run=dry_run)

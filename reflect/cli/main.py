@@ -30,10 +30,12 @@ def _answered_at_once(arguments: list[str]) -> bool:
         match argument:
             case "--json":
                 as_json = True
-            case "--repo":
-                where = Path(next(rest, ""))
-            case "--engine":
-                engine = next(rest, None)
+            case "--force":
+                continue
+            case "--repo" if value := next(rest, None):
+                where = Path(value)
+            case "--engine" if value := next(rest, None):
+                engine = value
             case _:
                 return False
     root = find_root(where)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
+from reflect.errors import LedgerError
 from reflect.freshness import LAST_RUN, LastRun
 from reflect.ledger.entry import EvidenceRecord, LedgerEntry, PageRecord, RunState
 from reflect.model import Accounted, EvidenceId, EvidenceKind, Fate, Outcome, PageSummary, Session
@@ -19,7 +20,7 @@ from reflect.triage.views import evidence_mode
 from reflect.wiki.archive import LEAVES
 from reflect.wiki.draft import without_missing_links
 from reflect.wiki.landing import FileChange, Landing
-from reflect.wiki.log import LogEntry, with_entry
+from reflect.wiki.log import LogEntry, newest_landed, with_entry
 from reflect.wiki.page import parse_page
 from reflect.wiki.paths import INDEX, LOG, WIKI
 from reflect.wiki.store import WikiState
@@ -56,29 +57,42 @@ def land(workspace: Workspace, done: Outcomes) -> RunReport:
     report = report_on(workspace, done)
     entry = _entry(workspace, done, report)
     state = _state_after(workspace.wiki.read(), pages)
+    changes = [_as_change(workspace, _last_run(workspace, done, report, state))]
     if pages:
-        changes = [*_page_changes(pages), *_own_changes(workspace, done, pages, state)]
-        changes.append(_last_run(workspace, done, report, state))
-        landing = Landing(workspace.folder, done.intake.run, journal=workspace.journal)
-        landing.land(changes, {ENTRY: entry.to_json()})
-        with workspace.ledger() as ledger:
-            ledger.record(entry)
-        landing.finish()
-    else:
-        with workspace.ledger() as ledger:
-            ledger.record(entry)
-        _note_last_run(workspace, _last_run(workspace, done, report, state))
+        changes += [*_page_changes(pages), *_own_changes(workspace, done, pages, state)]
+    landing = Landing(workspace.folder, done.intake.run, journal=workspace.journal)
+    landing.land(changes, {ENTRY: entry.to_json()})
+    _record_landed(workspace, entry)
+    landing.finish()
     return report
 
 
-def land_nothing(workspace: Workspace, engine: Engine, intake: Intake) -> RunReport:
-    """Remember that there was nothing new, so that the next question is answered at once."""
-    previous = LastRun.read(workspace.folder)
-    done = Outcomes(engine, intake, Bound((), (), ()), Written(), {}, workspace.settings.now())
-    report = report_on(workspace, done)
-    change = _last_run(workspace, done, report, workspace.wiki.read())
-    if previous is None or previous.encode() != change.content:
-        _note_last_run(workspace, change)
+def _record_landed(workspace: Workspace, entry: LedgerEntry) -> None:
+    """Tell the ledger of a run that has landed; where it cannot be told now, the next run does it first."""
+    try:
+        with workspace.ledger() as ledger:
+            ledger.record(entry)
+    except LedgerError as error:
+        raise LedgerError(
+            f"The run has landed, but the ledger does not know of it yet: {str(error).rstrip('.')}. Run "
+            "`reflect ingest` again: it records that before anything else."
+        ) from error
+
+
+def land_nothing(
+    workspace: Workspace, engine: Engine, intake: Intake, found: tuple[str, ...] = (), *, dry_run: bool = False
+) -> RunReport:
+    """Remember that there was nothing new, so that the next question is answered at once.
+
+    What stands in `.last_run` stays byte for byte where it says so already; a dry run leaves it alone in any case.
+    """
+    done = Outcomes(engine, intake, Bound((), (), ()), Written(), {}, workspace.settings.now(), found)
+    report = report_on(workspace, done, dry_run=dry_run)
+    if not dry_run:
+        previous = LastRun.read(workspace.folder)
+        last = _last_run(workspace, done, report, workspace.wiki.read())
+        if previous is None or not last.says_as_much_as(previous):
+            _note_last_run(workspace, _as_change(workspace, last))
     return report
 
 
@@ -99,6 +113,7 @@ def report_on(workspace: Workspace, done: Outcomes, *, dry_run: bool = False) ->
         (*batch.settled, *_unanswered(batch.sessions, done.unanswered)),
         _fates(done),
         done.intake.carried_evidence,
+        done.intake.on_pages,
     )
     queue = Counter(reason.value for one in done.bound.queued for reason in one.reasons)
     unreadable = [f"{path} was left as it is: {reason}" for path, reason in done.intake.wiki.unreadable]
@@ -166,24 +181,32 @@ def _state_after(state: WikiState, pages: Iterable[Drafted]) -> WikiState:
     return replace(state, pages=tuple(by_path[path] for path in sorted(by_path)))
 
 
-def _last_run(workspace: Workspace, done: Outcomes, report: RunReport, state: WikiState) -> FileChange:
+def _last_run(workspace: Workspace, done: Outcomes, report: RunReport, state: WikiState) -> LastRun:
+    """What the next question is answered from.
+
+    A run that landed no page names the newest one that did: the answer holds only while that one's pages stand.
+    """
     pending = report.outcomes[Outcome.PENDING.value] + len(_pending(_fates(done)))
     checkpoints = sorted((s.created_at, s.checkpoint) for s in done.intake.batch.sessions if s.created_at)
     previous = LastRun.read(workspace.folder)
-    last = LastRun(
-        run=done.intake.run,
+    standing = done.intake.run if report.pages else newest_landed(workspace.log_text())
+    return LastRun(
+        run=standing or done.intake.run,
         project=report.project,
         engine=report.engine,
         refs=done.intake.refs,
         fingerprint=done.intake.fingerprint,
         ledger=workspace.ledger_file,
         pending=pending,
-        landed=bool(report.pages),
+        landed=standing is not None,
         unfinished=any(page.status in LEAVES for page in state.pages),
         last_checkpoint=checkpoints[-1][1] if checkpoints else previous.last_checkpoint if previous else None,
         last_git_sha=(done.intake.batch.head or "")[:8] or None,
         timestamp=workspace.settings.now().isoformat(timespec="seconds"),
     )
+
+
+def _as_change(workspace: Workspace, last: LastRun) -> FileChange:
     return FileChange.on_top(workspace.folder, LAST_RUN, last.encode())
 
 

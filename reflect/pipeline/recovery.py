@@ -6,6 +6,7 @@ from reflect.freshness import LastRun
 from reflect.ledger.entry import LedgerEntry
 from reflect.pipeline.archive import ARCHIVED, archive
 from reflect.pipeline.index import ENTRY
+from reflect.wiki.journal import Journal
 from reflect.wiki.landing import recover
 from reflect.wiki.scaffold import scaffold
 from reflect.workspace import Workspace
@@ -29,6 +30,17 @@ def finish_interrupted(workspace: Workspace) -> tuple[str, ...]:
     if last is not None and last.unfinished:
         archive(workspace, last.run)
     return tuple(notes)
+
+
+def unfinished(workspace: Workspace) -> tuple[str, ...]:
+    """What `finish_interrupted` would have to finish, in sentences; writes nothing."""
+    journal = Journal.read(workspace.journal)
+    if journal is None:
+        return ()
+    return (
+        f"Run {journal.run_id} was interrupted while landing, and what follows sees the wiki as it left it; "
+        "`reflect ingest` finishes that run first.",
+    )
 
 
 def prepare(workspace: Workspace) -> tuple[str, ...]:

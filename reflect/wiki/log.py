@@ -61,5 +61,11 @@ def landed_runs(log_text: str) -> frozenset[str]:
     return frozenset(_LANDED.findall(log_text))
 
 
+def newest_landed(log_text: str) -> str | None:
+    """The run whose pages landed last in this wiki, None where none did."""
+    found = _LANDED.findall(log_text)
+    return found[-1] if found else None
+
+
 def _heading_stands(log: bytes, heading: bytes) -> bool:
     return any(line.rstrip() == heading.rstrip() for line in log.splitlines())

@@ -149,3 +149,23 @@ def test_pages_beyond_the_cap_wait_and_are_taken_up(command_line: CommandLine, r
     more = [page for page in second["pages"] if page["action"] == "create" and not page["digest"]]
     assert len(more) == 1 and more[0]["path"] != made[0]["path"]
     assert second["outcomes"]["pending"] == first["outcomes"]["pending"] - 1
+
+
+def test_a_run_with_nothing_new_changes_no_byte_and_hides_no_lost_wiki(
+    command_line: CommandLine, repository: GitRepository
+) -> None:
+    where = ("--repo", repository.path)
+    first = command_line.json("ingest", *where)
+    last_run = repository.path / ".reflect" / ".last_run"
+    before = last_run.read_bytes()
+    assert command_line.json("ingest", "--force", *where)["nothing_new"]
+    assert last_run.read_bytes() == before
+    (repository.path / ".reflect" / "config.yaml").write_text("max_lines: 100\n")
+    assert command_line.json("ingest", "--dry-run", *where)["dry_run"]
+    assert last_run.read_bytes() == before, "a dry run writes nothing, also where there is nothing new"
+    assert command_line.json("ingest", *where)["nothing_new"]
+    shutil.rmtree(repository.path / ".reflect" / "wiki")
+    again = command_line.json("ingest", *where)
+    assert [page["path"] for page in again["pages"]] == [page["path"] for page in first["pages"]]
+    for option in ("--engine", "--repo"):
+        assert "requires an argument" in command_line("ingest", option, check=2).stderr
