@@ -6,7 +6,9 @@ other tools write these files too. A value that cannot be used is an error that 
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import unicodedata
 from pathlib import Path
 from typing import Any, TypeVar
@@ -135,15 +137,14 @@ max_lines: 150
 def load_format(folder: Path) -> Format:
     """The format of the wiki in `folder` (`.reflect/`); the default where there is no file."""
     path = folder / FORMAT_FILE
-    if not path.exists():
-        return _validated(Format, yaml.safe_load(DEFAULT_FORMAT), path)
-    return _validated(Format, _mapping(path), path)
+    written = _written(path)
+    return _validated(Format, _mapping(DEFAULT_FORMAT.encode() if written is None else written, path), path)
 
 
 def load_config(folder: Path) -> Config:
     """The configuration in `folder` (`.reflect/`); the defaults where there is no file."""
     path = folder / CONFIG_FILE
-    return _validated(Config, _mapping(path) if path.exists() else {}, path)
+    return _validated(Config, _mapping(_written(path) or b"", path), path)
 
 
 def category_slug(name: str) -> str:
@@ -171,16 +172,35 @@ def slugify(text: str, limit: int = 60) -> str:
     return slug
 
 
-def _mapping(path: Path) -> dict[str, Any]:
+def _written(path: Path) -> bytes | None:
+    """The bytes of the file at `path`, None where there is none. No link is followed, and no pipe waited for."""
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        reason = "it is a symbolic link" if path.is_symlink() else error.strerror
+        raise ConfigurationError(f"{path} cannot be read ({reason}); nothing was changed.") from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ConfigurationError(f"{path} is not a regular file; nothing was changed; put a file there.")
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read()
+    finally:
+        os.close(descriptor)
+
+
+def _mapping(written: bytes, path: Path) -> dict[str, Any]:
+    try:
+        loaded = yaml.safe_load(written.decode("utf-8-sig"))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise ConfigurationError(f"{path} is not readable YAML ({reason}); nothing was changed.") from error
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):
-        raise ConfigurationError(f"{path} holds a {type(loaded).__name__} where a mapping of settings is needed.")
+        kind = type(loaded).__name__
+        raise ConfigurationError(f"{path} holds a {kind} where a mapping of settings is needed; nothing was changed.")
     return loaded
 
 

@@ -10,6 +10,7 @@ ReflectError
 │   └── PageError           one page does not parse                                (its outcome)
 ├── LedgerError             the ledger cannot be opened, migrated or written       (exit 4)
 ├── EngineError             an engine gave no usable answer                        (its outcome)
+├── OrchestratorError       the Prefect server cannot be reached                   (exit 4)
 └── RepositoryBusy          another run holds the repository                       (exit 5)
 
 Every message is one sentence that says what failed, on what, the value, what was left untouched, and what to
@@ -63,6 +64,10 @@ class LedgerError(ReflectError):
 
 class EngineError(ReflectError):
     """An engine gave no usable answer."""
+
+
+class OrchestratorError(ReflectError):
+    """The Prefect server cannot be reached."""
 
 
 class RepositoryBusy(ReflectError):

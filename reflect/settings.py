@@ -5,26 +5,42 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from reflect.errors import ConfigurationError
 
 
 class Settings(BaseSettings):
     """`REFLECT_STATE_DIR`, `REFLECT_LEDGER_URL`, `XDG_STATE_HOME` and `SOURCE_DATE_EPOCH`."""
 
-    model_config = SettingsConfigDict(env_prefix="REFLECT_", frozen=True, populate_by_name=True)
+    model_config = SettingsConfigDict(env_prefix="REFLECT_", env_ignore_empty=True, frozen=True, populate_by_name=True)
 
     state_dir: Path | None = None
     ledger_url: str | None = None
     xdg_state_home: Path | None = Field(default=None, validation_alias=AliasChoices("XDG_STATE_HOME"))
     source_date_epoch: int | None = Field(default=None, validation_alias=AliasChoices("SOURCE_DATE_EPOCH"))
 
+    @classmethod
+    def of_environment(cls) -> Settings:
+        """The settings of this process. Raises ConfigurationError for a variable that cannot be used."""
+        try:
+            return cls()
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{_variable(item['loc'])} is {item['input']!r}: {item['msg']}" for item in error.errors()
+            )
+            raise ConfigurationError(f"The environment cannot be used: {wrong}; nothing was changed.") from error
+
     @property
     def state(self) -> Path:
         """The folder for the ledger and the results of model calls; not created here."""
         if self.state_dir is not None:
-            return self.state_dir
-        return (self.xdg_state_home or Path.home() / ".local" / "state") / "reflect"
+            return self.state_dir.expanduser().absolute()
+        base = self.xdg_state_home
+        if base is None or not base.is_absolute():  # the XDG specification: a relative one is to be ignored
+            base = Path.home() / ".local" / "state"
+        return base / "reflect"
 
     @property
     def ledger(self) -> str:
@@ -36,3 +52,8 @@ class Settings(BaseSettings):
         if self.source_date_epoch is not None:
             return datetime.fromtimestamp(self.source_date_epoch, UTC)
         return datetime.now(UTC)
+
+
+def _variable(location: tuple[int | str, ...]) -> str:
+    name = str(location[-1])
+    return name if name.isupper() else f"REFLECT_{name.upper()}"

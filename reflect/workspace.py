@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from reflect.errors import RepositoryError
 from reflect.evidence.git import DefaultBranch, Git
 from reflect.freshness import FOLDER
 from reflect.ledger.ledger import Ledger
+from reflect.model import digest
 from reflect.scope.projects import Project, Registry, local_registry
 from reflect.settings import Settings
 from reflect.wiki.lock import repository_lock
 from reflect.wiki.log import landed_runs
+from reflect.wiki.paths import LOG
 from reflect.wiki.store import Wiki
 
 
@@ -40,8 +43,9 @@ class Workspace:
         folder = git.root / FOLDER
         config = load_config(folder)
         default = git.default_branch(config.default_branch)
+        origin = _origin(git)
         registry = local_registry(
-            git.root, git.common_dir, config, root_commit=_root_commit(git, default), origin_url=_origin(git)
+            git.root, git.common_dir, config, root_commit=_identity(git, default, origin), origin_url=origin
         )
         return cls(
             git=git,
@@ -51,7 +55,7 @@ class Workspace:
             project=registry.projects[0],
             registry=registry,
             default=default,
-            settings=settings or Settings(),
+            settings=settings or Settings.of_environment(),
         )
 
     @property
@@ -91,21 +95,30 @@ class Workspace:
 
     def log_text(self) -> str:
         """The wiki's log as it stands, empty where there is none."""
-        try:
-            return (self.folder / "wiki" / "log.md").read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return ""
+        return (self.wiki.content(LOG) or b"").decode("utf-8", "replace")
 
     def landed_runs(self) -> frozenset[str]:
         """The runs whose pages stand in this wiki."""
         return landed_runs(self.log_text())
 
 
-def _root_commit(git: Git, default: DefaultBranch) -> str | None:
-    """The first commit of the default branch's history, None where this clone does not reach back to it."""
-    if not default.tips or git.is_shallow():
+def _identity(git: Git, default: DefaultBranch, origin: str | None) -> str | None:
+    """What tells this repository from another of its name, in hex: the first commit of the default branch's history.
+
+    A shallow clone does not reach back to it and is told by its origin: two of one name must not share a project.
+    """
+    if not default.tips:
         return None
+    if git.is_shallow():
+        return None if origin is None else digest(_place(origin))
     return git.store("rev-list", "--max-parents=0", default.tips[0]).decode().split()[-1]
+
+
+def _place(origin: str) -> str:
+    """`host/path` of an origin, however it is reached and by whom."""
+    address = re.sub(r"^[a-z+]+://", "", origin.strip().rstrip("/"), flags=re.IGNORECASE)
+    address = re.sub(r"^[^/@]+@", "", address)
+    return re.sub(r"^([^/:]+):(?:\d+/)?/?", r"\1/", address).removesuffix(".git").casefold()
 
 
 def _origin(git: Git) -> str | None:

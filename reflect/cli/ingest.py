@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from reflect.cli.options import HERE, AsJson, Repository
-from reflect.cli.orchestrator import quiet_orchestrator
+from reflect.cli.orchestrator import quiet_orchestrator, server_explained
 from reflect.report import RunReport, render_markdown
 from reflect.triage.engines import ENGINES, engine_named
 from reflect.workspace import Workspace
@@ -41,7 +41,8 @@ def ingest(
     from flows.repository import ingest_repository
 
     named = ingest_repository.with_options(flow_run_name=workspace.run_name)
-    report: RunReport = named(workspace.git.root, engine=engine, dry_run=dry_run)
+    with server_explained():
+        report: RunReport = named(workspace.git.root, engine=engine, dry_run=dry_run)
     print(json.dumps(report.as_json()) if as_json else render_markdown(report))
     return report.exit_code
 

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from reflect.errors import OrchestratorError
 
 _DEFAULTS = {
     "DO_NOT_TRACK": "1",
@@ -20,6 +24,7 @@ _DEFAULTS = {
     # Failures are told in one sentence by the command; the run's own log, in the UI, keeps the whole of it.
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_EXTRA_LOGGERS": "reflect",
+    "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL",
 }
 
 
@@ -27,5 +32,19 @@ def quiet_orchestrator(*, announce: bool) -> None:
     """Set the defaults; must run before Prefect is imported for the first time."""
     for name, value in _DEFAULTS.items():
         os.environ.setdefault(name, value)
-    if announce and "PREFECT_API_URL" not in os.environ:
+    if announce and not os.environ.get("PREFECT_API_URL"):
         print("Starting Prefect (without a server of your own this takes 10 to 20 seconds) …", file=sys.stderr)
+
+
+@contextmanager
+def server_explained() -> Iterator[None]:
+    """Say in one sentence that the Prefect server cannot be reached; Prefect raises a bare RuntimeError for it."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not str(error).startswith("Failed to reach API"):
+            raise
+        raise OrchestratorError(
+            f"The Prefect server at PREFECT_API_URL={os.environ.get('PREFECT_API_URL', '')!r} does not answer; nothing "
+            "was changed; start it, or unset PREFECT_API_URL to run with a temporary one."
+        ) from error

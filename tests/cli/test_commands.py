@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -137,3 +138,82 @@ def test_what_a_door_must_not_load(statement: str, forbidden: str) -> None:
     bare = [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {[str(ROOT), *sys.path]!r}; {code}"]
     done = subprocess.run(bare, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "format.yaml"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "dangling"])
+def test_a_setting_that_is_no_file_is_refused_and_never_waited_for(
+    reflect: CommandLine, repository: GitRepository, tmp_path: Path, name: str, kind: str
+) -> None:
+    place = repository.path / ".reflect" / name
+    place.parent.mkdir()
+    (tmp_path / "elsewhere").write_text("max_lines: 100\n")
+    match kind:
+        case "pipe":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+        case "link":
+            place.symlink_to(tmp_path / "elsewhere")
+        case _:
+            place.symlink_to(tmp_path / "nowhere")
+    said = reflect("status", "--repo", repository.path, check=2).stderr
+    assert said.startswith("reflect: ") and name in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "content", ['{"refs": 5}', "[]", "[" * 100_000, '{"run": 1}'], ids=["number", "list", "deep", "few-keys"]
+)
+def test_a_last_run_of_any_shape_is_no_answer(reflect: CommandLine, repository: GitRepository, content: str) -> None:
+    folder = repository.path / ".reflect"
+    reflect("init", "--repo", repository.path)
+    (folder / ".last_run").write_text(content)
+    assert "reflect ingest" in reflect("session-start", "--repo", repository.path).stdout
+
+
+@pytest.mark.parametrize("key", ["run", "ledger", "engine", "timestamp", "project"])
+def test_a_last_run_with_a_value_of_another_kind_is_no_answer(
+    reflect: CommandLine, repository: GitRepository, key: str
+) -> None:
+    reflect("init", "--repo", repository.path)
+    texts = dict.fromkeys(("timestamp", "run", "project", "engine", "fingerprint", "ledger"), "x")
+    rest: dict[str, object] = {"last_checkpoint": None, "last_git_sha": None, "refs": [], "pending": 0, "landed": True}
+    written = {**texts, **rest, "unfinished": False, key: 5}
+    (repository.path / ".reflect" / ".last_run").write_text(json.dumps(written))
+    assert "reflect ingest" in reflect("session-start", "--repo", repository.path).stdout
+
+
+def test_an_empty_state_folder_is_none_and_a_relative_one_stands_where_it_was_said(
+    reflect: CommandLine, repository: GitRepository, tmp_path: Path
+) -> None:
+    home = {**reflect.environment, "HOME": str(tmp_path / "home"), "XDG_STATE_HOME": ""}
+    unset = CommandLine(tmp_path, {**home, "REFLECT_STATE_DIR": ""})
+    found = unset.json("status", "--repo", repository.path)
+    assert found["ledger"] == str(tmp_path / "home" / ".local" / "state" / "reflect" / "ledger.db")
+
+
+def test_an_environment_variable_that_cannot_be_used_is_one_sentence(
+    reflect: CommandLine, repository: GitRepository
+) -> None:
+    wrong = CommandLine(reflect.state, {**reflect.environment, "SOURCE_DATE_EPOCH": "yesterday"})
+    said = wrong("status", "--repo", repository.path, check=2).stderr
+    assert "SOURCE_DATE_EPOCH" in said and "yesterday" in said and "Traceback" not in said
+
+
+def test_a_server_that_does_not_answer_is_one_sentence(reflect: CommandLine, repository: GitRepository) -> None:
+    nowhere = CommandLine(reflect.state, {**reflect.environment, "PREFECT_API_URL": "http://127.0.0.1:9/api"})
+    said = nowhere("ingest", "--json", "--repo", repository.path, check=4)
+    assert "http://127.0.0.1:9/api" in said.stderr and "Traceback" not in said.stderr and said.stdout == ""
+    assert not (repository.path / ".reflect").exists()
+
+
+def test_two_shallow_clones_of_one_name_are_two_projects(reflect: CommandLine, tmp_path: Path) -> None:
+    names = set()
+    for owner in ("ann", "bob"):
+        made = GitRepository.create(tmp_path / owner / "api")
+        for number in range(3):
+            made.commit(f"chore: {owner} {number}", {"n": str(number)})
+        clone = tmp_path / f"{owner}-clone" / "api"
+        subprocess.run(["git", "clone", "-q", "--depth", "1", made.path.as_uri(), str(clone)], check=True)
+        names.add(reflect.json("status", "--repo", clone)["project"])
+    assert len(names) == 2 and not any(name.endswith("-000000") for name in names)
