@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from reflect.configuration import DEFAULT_FORMAT, FORMAT_FILE
 from reflect.errors import WikiError
+from reflect.wiki.files import write_durably
 from reflect.wiki.paths import STAGING, WIKI
 
 IGNORE_FILE = ".gitignore"
@@ -40,11 +42,16 @@ def _folder(folder: Path, reflect_dir: Path) -> list[str]:
 
 def _file(file: Path, text: str) -> list[str]:
     _refuse_link(file)
+    if file.exists():
+        return []
+    half = file.with_name(f"{file.name}.new")
     try:
-        with file.open("x", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        write_durably(half, text.encode())
+        os.link(half, file)  # whole or not at all, and never over a file that somebody made meanwhile
     except FileExistsError:
         return []
+    finally:
+        half.unlink(missing_ok=True)
     return [f"{file.parent.name}/{file.name}"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,19 @@ def test_a_file_where_a_folder_is_needed_is_said(tmp_path: Path) -> None:
     put(tmp_path, ".reflect", "x")
     with pytest.raises(WikiError, match="is a file where a folder is needed"):
         scaffold(tmp_path / ".reflect")
+
+
+def test_a_disk_that_is_full_leaves_no_half_of_a_file(tmp_path: Path) -> None:
+    folder = tmp_path / ".reflect"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(WikiError, match="cannot be made ready"):
+            scaffold(folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert sorted(path.name for path in folder.iterdir()) == ["wiki"]
+    scaffold(folder)
+    assert (folder / "format.yaml").read_text() == DEFAULT_FORMAT
