@@ -64,7 +64,9 @@ def _row(draft: PageDraft, before: bytes | None, exists: frozenset[str]) -> page
         path=draft.path,
         text=draft.text,
         sources=tuple(source.id for source in draft.sources),
-        quotes=tuple((passage.text, passage.evidence_ids[0]) for passage in draft.quotes if passage.quoted),
+        quotes=tuple(
+            (passage.text, cited) for passage in draft.quotes if passage.quoted for cited in passage.evidence_ids
+        ),
         citations=tuple(source.id for quote in cited_quotes(draft.text) for source in quote.sources),
         previous_text=None if before is None else before.decode("utf-8", "replace"),
         resolves=exists,
