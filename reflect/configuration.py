@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator
 
 from reflect.errors import ConfigurationError
 from reflect.model import ProjectId, digest
@@ -93,7 +93,7 @@ class Config(_File):
     bot_authors: tuple[str, ...] = ()
     workspace_roots: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
-    weights: dict[str, float] = Field(default_factory=dict)
+    weights: dict[str, FiniteFloat] = Field(default_factory=dict)
 
     @field_validator("redact")
     @classmethod

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from reflect.errors import RepositoryError
+from reflect.errors import ConfigurationError, RepositoryError
 from reflect.evidence.objects import ObjectReader
 
 SECONDS = 120.0
@@ -182,7 +182,7 @@ class Git:
     def default_branch(self, configured: str | None, refs: Sequence[Ref] | None = None) -> DefaultBranch:
         """The default branch: `origin/HEAD`, then the configured one, then the branch HEAD names. Never a guess.
 
-        `refs` are the repository's branches where the caller has listed them. Raises RepositoryError where the
+        `refs` are the repository's branches where the caller has listed them. Raises ConfigurationError where the
         configured branch does not exist in a repository that has branches.
         """
         if refs is None:
@@ -196,7 +196,7 @@ class Git:
         if configured:
             tips = _tips(configured, by_name)
             if not tips and any(ref.name.startswith("refs/heads/") for ref in refs):
-                raise RepositoryError(
+                raise ConfigurationError(
                     f"`default_branch: {configured}` in .reflect/config.yaml names no branch of {self.root}; nothing "
                     "was read; correct or remove the setting."
                 )

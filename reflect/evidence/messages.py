@@ -26,7 +26,8 @@ _MACHINE_LINE = re.compile(
 _CHECKPOINT = re.compile(r"^[ \t]*Entire-Checkpoint:[ \t]*(\S+)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
 _OWN_RUN = re.compile(rf"^{RUN_TRAILER}:[ \t]*\S", re.MULTILINE)
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What no text needs: control characters, and those that turn the reading direction so that a line shows as another."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 _STANDS_ALONE = re.compile(r"\s*(?:#{1,6}\s|>|\|)")
 _FENCE = re.compile(r"\s*(?:```|~~~)")

@@ -181,3 +181,10 @@ class TestOwnCommits:
     )
     def test_a_mention_is_not_ours(self, message: str) -> None:
         assert not parse_message(message).made_by_reflect
+
+
+@pytest.mark.parametrize("mark", ["\u202a", "\u202e", "\u2066", "\u2069"])
+def test_marks_that_turn_the_reading_direction_are_dropped(mark: str) -> None:
+    message = parse_message(f"fix: {mark}evil{mark} twin\n\nThe שלום stays as it is, {mark}whole.\n")
+    assert message.subject == "fix: evil twin"
+    assert message.body == "The שלום stays as it is, whole."

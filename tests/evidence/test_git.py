@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from examples.sessions import GitRepository
-from reflect.errors import RepositoryError
+from reflect.errors import ConfigurationError, RepositoryError
 from reflect.evidence.git import Git
 
 _EXECUTABLE_SETTINGS = (
@@ -219,7 +219,7 @@ class TestDefaultBranch:
         assert (found.name, found.how) == ("stable", "config.yaml")
 
     def test_a_configured_branch_that_does_not_exist(self, repository: GitRepository) -> None:
-        with pytest.raises(RepositoryError, match=r"`default_branch: trunk`.* names no branch"):
+        with pytest.raises(ConfigurationError, match=r"`default_branch: trunk`.* names no branch"):
             Git.open(repository.path).default_branch("trunk")
 
     def test_then_the_branch_head_names_never_a_guess(self, repository: GitRepository) -> None:

@@ -320,3 +320,9 @@ def test_what_stands_beside_tool_output_of_any_size_is_read() -> None:
     said.lines[-1]["message"]["content"].append({"type": "text", "text": "stop here"})
 
     assert person(read_transcript([said.encode()])) == [(Channel.PROMPT, "go"), (Channel.STEER, "stop here")]
+
+
+@pytest.mark.parametrize("mark", ["\u202a", "\u202e", "\u2066", "\u2069"])
+def test_marks_that_turn_the_reading_direction_are_dropped(mark: str) -> None:
+    read = read_transcript([ClaudeTranscript("s1").prompt(f"keep {mark}שלום{mark} as it is").encode()])
+    assert [turn.text for turn in read.turns] == ["keep שלום as it is"]

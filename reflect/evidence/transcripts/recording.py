@@ -330,11 +330,15 @@ def _names_wiki(arguments: Mapping[str, Any]) -> bool:
     return False
 
 
+_NOT_KEPT = dict.fromkeys((0, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+
+
 def clean(text: str) -> str:
-    """`text` without what no database and no encoder takes: NUL, surrogates without a twin."""
+    """`text` without what no database and no encoder takes (NUL, surrogates without a twin), and without the marks that
+    turn the reading direction, so that a line cannot show as another."""
     if text.isascii():
         return text.replace("\0", "") if "\0" in text else text
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+    return text.translate(_NOT_KEPT).encode("utf-8", "replace").decode("utf-8")
 
 
 def key_of(*parts: str) -> bytes:
