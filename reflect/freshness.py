@@ -31,6 +31,8 @@ CHECKPOINT_REFS = (
 """Where checkpoints live and where the default branch is named; the default branch's own refs are added by the run."""
 
 _INPUTS = ("config.yaml", "format.yaml")
+_LEDGER_SETTINGS = ("REFLECT_LEDGER_URL", "REFLECT_STATE_DIR", "XDG_STATE_HOME")
+"""Which ledger is asked depends on these: an answer that held for one says nothing of another."""
 
 
 class LastRun:
@@ -109,7 +111,8 @@ def refs_for(default_ref: str | None) -> tuple[str, ...]:
 
 
 def fingerprint(root: Path, refs: Iterable[str]) -> str | None:
-    """A digest of the refs that match `refs` and of the wiki's configuration; None where git does not answer."""
+    """A digest of the refs that match `refs`, of the wiki's configuration and of which ledger is meant; None where git
+    does not answer."""
     answer = _git(root, "for-each-ref", "--format=%(refname) %(objectname) %(symref) %(HEAD)", *refs)
     if answer is None:
         return None
@@ -119,6 +122,7 @@ def fingerprint(root: Path, refs: Iterable[str]) -> str | None:
             state.update(name.encode() + _bytes(root / FOLDER / name))
         except OSError:
             continue
+    state.update("\0".join(os.environ.get(name, "") for name in _LEDGER_SETTINGS).encode("utf-8", "surrogateescape"))
     return state.hexdigest()[:32]
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reflect.freshness import LastRun, find_root, nothing_new
+import pytest
+
+from examples.sessions import GitRepository
+from reflect.freshness import CHECKPOINT_REFS, LastRun, find_root, fingerprint, nothing_new
 from reflect.report import RunReport
 
 
@@ -40,3 +43,19 @@ def test_a_folder_that_does_not_exist_has_no_repository_around_it(tmp_path: Path
     (tmp_path / ".git").mkdir()
     assert find_root(tmp_path) == tmp_path.resolve()
     assert find_root(tmp_path / "nope") is None
+
+
+@pytest.mark.parametrize("name", ["REFLECT_LEDGER_URL", "REFLECT_STATE_DIR", "XDG_STATE_HOME"])
+def test_an_answer_for_one_ledger_is_none_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    repository = GitRepository.create(tmp_path)
+    repository.commit("feat: first")
+    before = fingerprint(repository.path, CHECKPOINT_REFS)
+    assert before is not None and fingerprint(repository.path, CHECKPOINT_REFS) == before
+    monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    assert fingerprint(repository.path, CHECKPOINT_REFS) != before
+
+
+def test_no_repository_no_answer(tmp_path: Path) -> None:
+    assert fingerprint(tmp_path, CHECKPOINT_REFS) is None
