@@ -25,8 +25,8 @@ from sqlalchemy import (
 
 from reflect.ledger.text import SafeText
 
-SCHEMA = "0001"
-OLDER_SCHEMAS: frozenset[str] = frozenset()
+SCHEMA = "0002"
+OLDER_SCHEMAS: frozenset[str] = frozenset({"0001"})
 VERSION_TABLE = "ledger_version"
 
 metadata = MetaData(

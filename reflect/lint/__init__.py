@@ -1,0 +1,1 @@
+"""Health checks over a wiki: what is stale, broken, doubled or missing, and what can safely be mended."""

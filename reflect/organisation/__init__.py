@@ -1,0 +1,1 @@
+"""Many repositories as one organisation: the file that lists them, their clones, who holds which, and a night."""

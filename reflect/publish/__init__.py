@@ -1,0 +1,1 @@
+"""Writing a wiki back: commit, push, or one pull request that is kept up to date."""

@@ -1,0 +1,1 @@
+"""What an operator decides: the queue, the repair of scope metadata, and lessons that cross projects."""

@@ -1,0 +1,1 @@
+"""Finding what the wiki, the sessions and the history say, behind the scope filter."""
