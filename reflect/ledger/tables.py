@@ -161,3 +161,32 @@ spend = Table(
     PrimaryKeyConstraint("project_id", "call_id"),
 )
 """One row for each paid call, a failed run's included."""
+
+nights = Table(
+    "nights",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("organisation", String(64), nullable=False),
+    Column("night_id", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("started_at", String(40), nullable=False),
+    Column("finished_at", String(40), nullable=False),
+    Column("report", SafeText, nullable=False),
+    UniqueConstraint("organisation", "night_id"),
+)
+"""`number` orders the nights as they began. One whose `finished_at` is empty is running, or was killed."""
+
+night_projects = Table(
+    "night_projects",
+    metadata,
+    Column("organisation", String(64), nullable=False),
+    Column("night_id", String(64), nullable=False),
+    Column("project_id", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("reason", SafeText, nullable=False),
+    Column("run_id", String(64), nullable=False),
+    Column("usd", Float, nullable=False),
+    PrimaryKeyConstraint("organisation", "night_id", "project_id"),
+    ForeignKeyConstraint(["organisation", "night_id"], ["nights.organisation", "nights.night_id"]),
+)
+"""What became of each project in each night."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import sqlalchemy as sa
 from alembic import op
 
 revision = "0002"
@@ -33,5 +34,38 @@ def _drop(*tables: str) -> Callable[[], None]:
     return undo
 
 
-_STEPS: tuple[tuple[Callable[[], None], Callable[[], None]], ...] = ()
+def _make_nights() -> None:
+    op.create_table(
+        "nights",
+        sa.Column("number", sa.BigInteger().with_variant(sa.Integer, "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("organisation", sa.String(64), nullable=False),
+        sa.Column("night_id", sa.String(64), nullable=False),
+        sa.Column("state", sa.String(16), nullable=False),
+        sa.Column("started_at", sa.String(40), nullable=False),
+        sa.Column("finished_at", sa.String(40), nullable=False),
+        sa.Column("report", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("number", name="pk_nights"),
+        sa.UniqueConstraint("organisation", "night_id", name="uq_nights_organisation"),
+    )
+    op.create_table(
+        "night_projects",
+        sa.Column("organisation", sa.String(64), nullable=False),
+        sa.Column("night_id", sa.String(64), nullable=False),
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("state", sa.String(16), nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("run_id", sa.String(64), nullable=False),
+        sa.Column("usd", sa.Float, nullable=False),
+        sa.PrimaryKeyConstraint("organisation", "night_id", "project_id", name="pk_night_projects"),
+        sa.ForeignKeyConstraint(
+            ["organisation", "night_id"],
+            ["nights.organisation", "nights.night_id"],
+            name="fk_night_projects_nights",
+        ),
+    )
+
+
+_STEPS: tuple[tuple[Callable[[], None], Callable[[], None]], ...] = (
+    (_make_nights, _drop("night_projects", "nights")),
+)
 """Each step with what takes it back, in the order they are made."""
