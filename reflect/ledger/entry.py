@@ -23,6 +23,7 @@ from reflect.model import (
     Source,
     Value,
 )
+from reflect.scope.context import EpisodeScope
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem
 
@@ -103,7 +104,8 @@ class LedgerEntry(Value):
     """Everything one run leaves behind.
 
     `taken` are the ids of the pending findings it took up, `pending` the findings it leaves; one that it took up and
-    leaves again is in both. `floor` and `seeded` say where the seed window ended, if this run opened one.
+    leaves again is in both. `episodes` is what scope knows of the evidence of those it leaves. `floor` and `seeded` say
+    where the seed window ended, if this run opened one.
     """
 
     project: ProjectId
@@ -117,6 +119,7 @@ class LedgerEntry(Value):
     evidence: tuple[EvidenceRecord, ...] = ()
     taken: tuple[str, ...] = ()
     pending: tuple[Finding, ...] = ()
+    episodes: tuple[EpisodeScope, ...] = ()
     reflexions: tuple[Reflexion, ...] = ()
     review_items: tuple[ReviewItem, ...] = ()
     pages: tuple[PageRecord, ...] = ()

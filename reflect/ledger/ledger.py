@@ -9,13 +9,16 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from reflect.errors import LedgerError
-from reflect.ledger import reading, recording
+from reflect.ledger import reading, recording, reviewing
 from reflect.ledger.database import Database
 from reflect.ledger.entry import LedgerEntry
 from reflect.ledger.reading import LedgerCounts, RunSummary, SeenRows
 from reflect.ledger.rebuild import Rebuilt, WikiSources, rebuild
+from reflect.ledger.reviewing import Judge
 from reflect.ledger.schema import prepare
 from reflect.model import Finding
+from reflect.scope.context import EpisodeScope
+from reflect.scope.decided import Decided
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem
 
@@ -85,9 +88,41 @@ class Ledger:
         """The findings that wait for a run, ordered by id."""
         return self._ask(project, lambda connection: reading.pending_findings(connection, project, landed_runs))
 
+    def pending_episodes(self, project: str, landed_runs: Collection[str]) -> tuple[EpisodeScope, ...]:
+        """What scope knows of the evidence of the findings that wait for a run, ordered by id."""
+        return self._ask(project, lambda connection: reading.pending_episodes(connection, project, landed_runs))
+
     def queue(self, project: str, status: str | None = None) -> tuple[ReviewItem, ...]:
         """The review items, oldest first; all of them or those with `status`."""
-        return self._ask(project, lambda connection: reading.queue(connection, project, status))
+        return self._ask(project, lambda connection: reviewing.queue(connection, project, status))
+
+    def decided_items(self, project: str) -> tuple[ReviewItem, ...]:
+        """The review items on which anything was decided, as they stand, oldest first."""
+        return self._ask(project, lambda connection: reviewing.decided_items(connection, project))
+
+    def item(self, project: str, item_id: str) -> ReviewItem | None:
+        """The review item with this whole id as it stands."""
+        return self._ask(project, lambda connection: reviewing.item(connection, project, item_id))
+
+    def decisions(self, project: str, item_id: str) -> tuple[Decided, ...]:
+        """Everything decided on an item, oldest first."""
+        return self._ask(project, lambda connection: reviewing.history(connection, project, item_id))
+
+    def decide(self, project: str, item_id: str, judge: Judge) -> ReviewItem:
+        """Let `judge` rule on an item and write the ruling down, in one transaction; the item as it stands then.
+
+        Whoever decides at the same time is asked afterwards and sees this decision. What `judge` raises passes
+        through, with nothing changed.
+        """
+        _named(project)
+        with self._database.write() as connection:
+            return reviewing.decide(connection, project, item_id, judge)
+
+    def put_reflexion(self, project: str, row: Reflexion) -> None:
+        """Write `row` in the place of the reflexion with its id, or as a new one."""
+        _named(project)
+        with self._database.write() as connection:
+            reviewing.put_reflexion(connection, project, row)
 
     def known_items(self, project: str) -> frozenset[str]:
         """The ids of all review items, whatever was decided: none of them is proposed again."""

@@ -10,21 +10,19 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
-from reflect.errors import LedgerError
 from reflect.ledger.entry import RunState, unpack
+from reflect.ledger.loading import loaded
 from reflect.ledger.recording import PENDING
-from reflect.ledger.tables import evidence, findings, pages, reflexions, review_items, runs, spend
+from reflect.ledger.tables import episodes, evidence, findings, pages, reflexions, review_items, runs, spend
 from reflect.ledger.text import load
 from reflect.model import CommitSha, EvidenceId, EvidenceKind, Finding, Value
+from reflect.scope.context import EpisodeScope
 from reflect.scope.reflexion import Reflexion
-from reflect.scope.review import ReviewItem, ReviewStatus
-
-_V = TypeVar("_V", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +105,16 @@ def pending_findings(connection: Connection, project: str, landed_runs: Collecti
     return _waiting(connection, project, counted_runs(connection, project, landed_runs)).findings
 
 
+def pending_episodes(
+    connection: Connection, project: str, landed_runs: Collection[str] | None
+) -> tuple[EpisodeScope, ...]:
+    """What scope knows of the evidence of the findings that wait, ordered by id; the newest word on each."""
+    counted = counted_runs(connection, project, landed_runs)
+    wanted = {name for finding in _waiting(connection, project, counted).findings for name in finding.evidence_ids}
+    last = {row.evidence_id: row for row in _in_order(connection, project, episodes, counted)}
+    return tuple(loaded(EpisodeScope, name, last[name].payload) for name in sorted(wanted & last.keys()))
+
+
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     """The findings that wait, and the evidence of those that another version wrote and this one cannot read."""
@@ -137,19 +145,6 @@ def counted_runs(connection: Connection, project: str, landed_runs: Collection[s
     return {row.run_id: row for row in rows if landed is None or row.anchor is None or row.anchor in landed}
 
 
-def queue(connection: Connection, project: str, status: str | None) -> tuple[ReviewItem, ...]:
-    query = select(review_items.c.item_id, review_items.c.payload, review_items.c.status).where(
-        _of(review_items, project)
-    )
-    if status is not None:
-        query = query.where(review_items.c.status == status)
-    query = query.order_by(review_items.c.created_at, review_items.c.item_id)
-    return tuple(
-        _loaded(ReviewItem, row.item_id, row.payload).model_copy(update={"status": ReviewStatus(row.status)})
-        for row in connection.execute(query)
-    )
-
-
 def is_known(connection: Connection, project: str, item_id: str) -> bool:
     query = select(review_items.c.item_id).where(_of(review_items, project), review_items.c.item_id == item_id)
     return connection.execute(query).one_or_none() is not None
@@ -162,7 +157,7 @@ def known_items(connection: Connection, project: str) -> frozenset[str]:
 def all_reflexions(connection: Connection, project: str) -> tuple[Reflexion, ...]:
     query = select(reflexions.c.reflexion_id, reflexions.c.payload).where(_of(reflexions, project))
     query = query.order_by(reflexions.c.created_at, reflexions.c.reflexion_id)
-    return tuple(_loaded(Reflexion, row.reflexion_id, row.payload) for row in connection.execute(query))
+    return tuple(loaded(Reflexion, row.reflexion_id, row.payload) for row in connection.execute(query))
 
 
 def last_run(connection: Connection, project: str) -> RunSummary | None:
@@ -208,16 +203,6 @@ def _in_order(connection: Connection, project: str, table: Any, counted: dict[st
 def _of(table: Any, project: str) -> ColumnElement[bool]:
     own: ColumnElement[bool] = table.c.project_id == project
     return own
-
-
-def _loaded(kind: type[_V], name: str, payload: str) -> _V:
-    try:
-        return load(kind, payload)
-    except ValidationError as error:
-        raise LedgerError(
-            f"The ledger's {kind.__name__} {name!r} was written by another version and cannot be read "
-            f"({error.errors()[0]['msg']}); it was left as it is; update reflect-wiki."
-        ) from error
 
 
 def _summary(row: Row[Any]) -> RunSummary:

@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, Executable, Table, delete, insert, select, text, update
 
 from reflect.ledger.entry import LedgerEntry, RunState
-from reflect.ledger.tables import evidence, findings, pages, reflexions, review_items, runs, spend
+from reflect.ledger.tables import episodes, evidence, findings, pages, reflexions, review_items, runs, spend
 from reflect.ledger.text import dump
-from reflect.scope.review import ReviewItem, ReviewStatus
+from reflect.scope.reflexion import Reflexion
+from reflect.scope.review import OPEN, ReviewItem, ReviewStatus
 
 CHUNK = 2_000
 REPORTS_KEPT = 100
@@ -32,7 +33,7 @@ def record(connection: Connection, entry: LedgerEntry) -> bool:
     decided on them since.
     """
     lock_project(connection, entry.project)
-    _keep_known(connection, spend, _calls(entry))
+    keep_known(connection, spend, _calls(entry))
     held = _held(connection, entry)
     if held is not None:
         if held.entry_digest == entry.fingerprint or (entry.state is RunState.FAILED and held.state != RunState.FAILED):
@@ -60,16 +61,17 @@ def add_run(connection: Connection, entry: LedgerEntry, *, anchor: str | None, r
     connection.execute(insert(runs), _run(entry) | {"anchor": anchor, "rebuilt": rebuilt})
     _add(connection, evidence, _evidence(entry))
     _add(connection, findings, _findings(entry))
+    _add(connection, episodes, _episodes(entry))
     _add(connection, pages, _pages(entry))
-    _keep_known(connection, reflexions, _reflexions(entry))
-    _keep_known(connection, review_items, _review_items(entry))
+    keep_known(connection, reflexions, _reflexions(entry))
+    keep_known(connection, review_items, _review_items(entry))
     _supersede(connection, entry)
     _trim_reports(connection, entry.project)
 
 
 def forget_run(connection: Connection, project: str, run_id: str) -> None:
     """Take away the rows a run owns."""
-    for table in (evidence, findings, pages, runs):
+    for table in (evidence, findings, episodes, pages, runs):
         connection.execute(delete(table).where(table.c.project_id == project, table.c.run_id == run_id))
 
 
@@ -85,8 +87,8 @@ def _add(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
         connection.execute(insert(table), chunk)
 
 
-def _keep_known(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
-    """Insert those of `rows` whose key is new."""
+def keep_known(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    """Insert those of `rows` whose key is new; a known one stays as it is."""
     statement = _insert_new(connection, table)
     for chunk in _chunks(list(rows)):
         connection.execute(statement, chunk)
@@ -108,11 +110,11 @@ def _chunks(rows: Sequence[Row]) -> Iterable[Sequence[Row]]:
 
 
 def _supersede(connection: Connection, entry: LedgerEntry) -> None:
-    """Close the pending items that ask what a newer one asks on all of their evidence and more."""
+    """Close the open items that ask what a newer one asks on all of their evidence and more."""
     newer = {item.claim_sha256: item for item in entry.review_items}
     if not newer:
         return
-    pending = (review_items.c.project_id == entry.project) & (review_items.c.status == ReviewStatus.PENDING)
+    pending = (review_items.c.project_id == entry.project) & review_items.c.status.in_(sorted(OPEN))
     rows = connection.execute(select(review_items).where(pending, review_items.c.run_id != entry.run_id)).all()
     closed = [row.item_id for row in rows if row.claim_sha256 in newer and _covers(newer[row.claim_sha256], row)]
     for item_id in closed:
@@ -178,6 +180,11 @@ def _findings(entry: LedgerEntry) -> Iterable[Row]:
             yield _owned(entry) | {"finding_id": finding_id, "state": TAKEN, "evidence_ids": "[]", "payload": ""}
 
 
+def _episodes(entry: LedgerEntry) -> Iterable[Row]:
+    for episode in entry.episodes:
+        yield _owned(entry) | {"evidence_id": episode.id, "payload": dump(episode)}
+
+
 def _pages(entry: LedgerEntry) -> Iterable[Row]:
     for page in entry.pages:
         yield _owned(entry) | {
@@ -189,17 +196,22 @@ def _pages(entry: LedgerEntry) -> Iterable[Row]:
 
 def _reflexions(entry: LedgerEntry) -> Iterable[Row]:
     for reflexion in entry.reflexions:
-        yield _owned(entry) | {
-            "reflexion_id": reflexion.id,
-            "domain": reflexion.domain,
-            "origin": reflexion.origin.value,
-            "evidence": reflexion.evidence.value,
-            "learnable": reflexion.learnable,
-            "processed": reflexion.is_processed,
-            "dropped": reflexion.dropped_at is not None,
-            "created_at": str(reflexion.created_at),
-            "payload": dump(reflexion),
-        }
+        yield _owned(entry) | reflexion_row(reflexion)
+
+
+def reflexion_row(reflexion: Reflexion) -> Row:
+    """The columns of a reflexion that are its own."""
+    return {
+        "reflexion_id": reflexion.id,
+        "domain": reflexion.domain,
+        "origin": reflexion.origin.value,
+        "evidence": reflexion.evidence.value,
+        "learnable": reflexion.learnable,
+        "processed": reflexion.is_processed,
+        "dropped": reflexion.dropped_at is not None,
+        "created_at": str(reflexion.created_at),
+        "payload": dump(reflexion),
+    }
 
 
 def _review_items(entry: LedgerEntry) -> Iterable[Row]:

@@ -148,6 +148,33 @@ review_items = Table(
 )
 """`status` is what holds now, the payload's is what it was when the item was made."""
 
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("item_id", SafeText, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("verb", String(32), nullable=False),
+    Column("status", String(32), nullable=False),
+    Column("decided_by", SafeText, nullable=False),
+    Column("decided_at", String(40), nullable=False),
+    Column("payload", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "item_id", "number"),
+)
+"""Everything decided on a review item, in order; never changed. `status` is what the item is after it."""
+
+episodes = Table(
+    "episodes",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("run_id", _RUN, nullable=False),
+    Column("evidence_id", SafeText, nullable=False),
+    Column("payload", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "run_id", "evidence_id"),
+    _owned_by_run(),
+)
+"""What scope must know of the evidence of findings that wait, and is not read again with them."""
+
 spend = Table(
     "spend",
     metadata,

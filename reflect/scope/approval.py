@@ -8,7 +8,7 @@ from enum import StrEnum
 from reflect.errors import ScopeError
 from reflect.scope.metadata import ScopeKeys, build_scope_metadata
 from reflect.scope.projects import Registry
-from reflect.scope.review import ReviewItem, ReviewStatus
+from reflect.scope.review import ReviewItem
 from reflect.scope.vocabulary import MemoryType, Scope, ScopeSource
 
 
@@ -39,7 +39,7 @@ def approve(
     Settles who may see the lesson and nothing else: one whose words are not the organisation's own cannot be approved.
     `project_id` defaults to the project the evidence belongs to. Going beyond that project needs a second yes.
     """
-    if item.status is not ReviewStatus.PENDING:
+    if not item.is_open:
         raise _refused(item, f"it is {item.status}")
     if not item.approvable:
         raise _refused(item, f"its origin is {item.origin}: its owner has to rewrite it first")

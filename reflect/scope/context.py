@@ -106,7 +106,7 @@ class ScopeContext:
     """The registry, the project of this repository, and the evidence of this run.
 
     `repository` is the top of the repository here: the run's active workspace, and what a session's start directory
-    stands for.
+    stands for. `refused` are the claims, normalised, that an operator rejected or put aside.
     """
 
     registry: Registry
@@ -115,6 +115,7 @@ class ScopeContext:
     episodes: Mapping[str, EpisodeScope]
     sources: KnownSources
     strict_workspace: bool = False
+    refused: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -129,6 +130,7 @@ class ScopeContext:
         contents: Mapping[EvidenceId, str] | None = None,
         earlier: Iterable[EpisodeScope] = (),
         strict_workspace: bool = False,
+        refused: frozenset[str] = frozenset(),
     ) -> ScopeContext:
         """From what a run collected.
 
@@ -146,6 +148,7 @@ class ScopeContext:
             episodes=episodes,
             sources=KnownSources.of((*known_sources, *episodes)),
             strict_workspace=strict_workspace,
+            refused=refused,
         )
 
     def episode(self, evidence_id: str, finding: Finding) -> EpisodeScope | None:

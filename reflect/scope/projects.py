@@ -18,6 +18,7 @@ from reflect.configuration import Config
 from reflect.errors import ConfigurationError
 from reflect.model import ProjectId
 from reflect.scope.places import is_filesystem_root, is_inside, located, main_tree
+from reflect.scope.vocabulary import ORGANISATION
 
 _PROJECT_ID_LENGTH = 64
 _NO_COMMIT = "0" * 6
@@ -36,6 +37,13 @@ class Project(BaseModel):
     display_name: str = ""
     workspace_roots: tuple[str, ...] = Field(min_length=1)
     memory_enabled: StrictBool = True
+
+    @field_validator("project_id")
+    @classmethod
+    def _not_reserved(cls, project_id: str) -> str:
+        if project_id == ORGANISATION:
+            raise ValueError("the id is kept for what belongs to the organisation as a whole")
+        return project_id
 
     @field_validator("workspace_roots")
     @classmethod

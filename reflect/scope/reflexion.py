@@ -46,6 +46,8 @@ class Reflexion(BaseModel):
     edited_at: str | None = None
     dropped_at: str | None = None
     dropped_reason: str | None = None
+    approved_at: str | None = None
+    approved_by: str | None = None
 
     memory_type: MemoryType = MemoryType.REFLECTION
     reflection_kind: ReflectionKind | None = None
@@ -112,6 +114,10 @@ class Reflexion(BaseModel):
     def edited(self, text: str, at: str) -> Self:
         """The lesson in its owner's own words. The excerpt it was drawn from is withheld from then on."""
         return self.model_copy(update={"reflexion_text": text, "edited_at": at, "context": WITHHELD})
+
+    def approved(self, by: str, at: str) -> Self:
+        """The lesson on a page by an operator's word. Says who may see it; it makes no words clean."""
+        return self.model_copy(update={"approved_at": at, "approved_by": by})
 
     def dropped(self, reason: str, at: str) -> Self:
         """The lesson refused by its owner: kept, flagged, never consumed again."""

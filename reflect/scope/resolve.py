@@ -10,7 +10,6 @@ from pathlib import PurePath
 
 from reflect.model import (
     Action,
-    EvidenceKind,
     EvidenceMode,
     Finding,
     Operation,
@@ -18,19 +17,26 @@ from reflect.model import (
     PageSummary,
     Speaker,
     Taint,
-    digest,
-    evidence_kind,
 )
 from reflect.scope.binding import UNSURE_CONFIDENCE, Binding, bind
 from reflect.scope.context import EpisodeScope, ScopeContext
 from reflect.scope.gate import Gated, gate
-from reflect.scope.page_keys import PageKeys, kind_of, memory_type, page_keys, stated_provenance
+from reflect.scope.metadata import ScopeKeys
+from reflect.scope.page_keys import PageKeys, kind_of, page_keys, stated_provenance
 from reflect.scope.proposal import EvidenceScope, Proposal
-from reflect.scope.provenance import BEHAVIOR_DOMAIN, HISTORY_DOMAIN, Provenance, combine, learnable
+from reflect.scope.provenance import BEHAVIOR_DOMAIN, Provenance, combine, learnable
 from reflect.scope.reflexion import Reflexion
-from reflect.scope.review import EXCERPT_CHARS, ReviewEvidence, ReviewItem, claim_text, review_id, text_sha256
+from reflect.scope.review import (
+    EXCERPT_CHARS,
+    ReviewEvidence,
+    ReviewItem,
+    claim_text,
+    normalised_claim,
+    review_id,
+    text_sha256,
+)
+from reflect.scope.rows import lesson, reads_as_rule
 from reflect.scope.vocabulary import Decision, MemoryType, Reason, Rule, Scope
-from reflect.triage.always_on import is_always_on
 
 _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -136,7 +142,9 @@ class _Case:
         binding = bind(
             self.proposal, self.evidence, self.context.registry, strict_workspace=self.context.strict_workspace
         )
-        return _for_global_page(binding) if self._page_is_global else binding
+        if self._page_is_global:
+            return _for_global_page(binding)
+        return _asked_again(binding) if self._was_refused else binding
 
     @cached_property
     def evidence(self) -> dict[str, EvidenceScope]:
@@ -144,6 +152,10 @@ class _Case:
         if self.page is not None:
             found[self.page.path] = EvidenceScope(self.page.path, self.context.scope_of_page(self.page))
         return found
+
+    @property
+    def _was_refused(self) -> bool:
+        return any(normalised_claim(finding.quote) in self.context.refused for finding in self.action.findings)
 
     @property
     def _page_is_global(self) -> bool:
@@ -170,29 +182,12 @@ class _Case:
         if binding.keys is None:
             return ()
         pairs = zip(self.action.findings, self.provenances, strict=True)
-        return tuple(self._row(finding, provenance, binding) for finding, provenance in pairs)
+        return tuple(self._row(finding, provenance, binding.keys) for finding, provenance in pairs)
 
-    def _row(self, finding: Finding, provenance: Provenance, binding: Binding) -> Reflexion:
-        from_history = evidence_kind(finding.evidence_id) is EvidenceKind.COMMIT
+    def _row(self, finding: Finding, provenance: Provenance, keys: ScopeKeys) -> Reflexion:
         episode = self.episodes.get(finding.evidence_id)
-        return Reflexion(
-            id=digest(self.context.project.project_id, finding.id),
-            domain=HISTORY_DOMAIN if from_history else BEHAVIOR_DOMAIN,
-            session_id=(episode.session_id if episode is not None else "") or finding.evidence_id,
-            trigger=finding.trigger or ("commit" if from_history else "statement"),
-            context=finding.context,
-            intervention=finding.quote,
-            reflexion_text=finding.headline,
-            created_at=finding.said_at.isoformat(),
-            origin=provenance.origin,
-            evidence=provenance.evidence,
-            memory_type=memory_type((finding,)),
-            reflection_kind=finding.kind,
-            **(binding.keys.flat() if binding.keys is not None else {}),
-            evidence_ids=finding.evidence_ids,
-            session_tainted=provenance.session_tainted,
-            always_on=_always_on(finding),
-        )
+        session_id = episode.session_id if episode is not None else ""
+        return lesson(finding, provenance, keys, project_id=self.context.project.project_id, session_id=session_id)
 
     def item(self, binding: Binding, gated: Gated) -> ReviewItem:
         return ReviewItem(
@@ -254,7 +249,7 @@ def _proposal(action: Action, page: PageSummary | None, context: ScopeContext, p
         origin=provenance.origin,
         evidence=provenance.evidence,
         session_tainted=provenance.session_tainted,
-        always_on=any(_always_on(finding) for finding in action.findings),
+        always_on=any(reads_as_rule(finding) for finding in action.findings),
     )
 
 
@@ -262,9 +257,12 @@ def _claims(action: Action) -> tuple[str, ...]:
     return tuple(finding.quote for finding in action.findings)
 
 
-def _always_on(finding: Finding) -> bool:
-    """Whether the finding reads as a standing rule: the engine may say so, it cannot say otherwise."""
-    return finding.always_on or is_always_on(finding.quote)
+def _asked_again(binding: Binding) -> Binding:
+    """An operator refused these words once: said again, they are asked about again and not written by themselves."""
+    if binding.decision is Decision.REJECT:
+        return binding
+    reasons = (*binding.reasons, Reason.REFUSED_BEFORE)
+    return replace(binding, decision=Decision.QUEUE, reasons=reasons, keys=None)
 
 
 def _for_global_page(binding: Binding) -> Binding:

@@ -6,13 +6,15 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
+from typing import Any
 
 from reflect.model import Action, EvidenceMode, Origin, Value, digest
 from reflect.scope.binding import ProposedScope
 from reflect.scope.proposal import Proposal
-from reflect.scope.vocabulary import Reason, Scope, ScopeSource
+from reflect.scope.vocabulary import MemoryType, Reason, Scope, ScopeSource
+from reflect.triage.always_on import is_always_on
 
 EXCERPT_CHARS = 600
 
@@ -23,6 +25,12 @@ class ReviewStatus(StrEnum):
     REJECTED = "rejected"
     SUPERSEDED = "superseded"
     EXPIRED_EVIDENCE = "expired_evidence"
+    DEFERRED = "deferred"
+    QUARANTINED = "quarantined"
+
+
+OPEN = frozenset({ReviewStatus.PENDING, ReviewStatus.DEFERRED})
+"""What still waits for an answer."""
 
 
 class ReviewEvidence(Value):
@@ -43,7 +51,9 @@ class ReviewItem(Value):
     """A lesson that waits for an operator, with everything needed to decide and to notice that things moved on.
 
     `approvable` is false where the words are not the organisation's own: approval would not change that, an owner's
-    edit does. `created_at` is the time of the newest evidence.
+    edit does. `created_at` is the time of the newest evidence. `claim_sha256` stands for the claim as it was asked;
+    once its owner rewrote it, `claim` is theirs and `original_claim` what was asked. `category` is where an operator
+    put it.
     """
 
     id: str
@@ -68,6 +78,44 @@ class ReviewItem(Value):
     decided_at: datetime | None = None
     decision: str | None = None
     note: str = ""
+    deferred_until: date | None = None
+    target_project: str | None = None
+    original_claim: str | None = None
+    edited_by: str | None = None
+    edited_at: datetime | None = None
+    category: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN
+
+
+def edited(item: ReviewItem, text: str | None, category: str | None, *, by: str, at: datetime) -> ReviewItem:
+    """`item` in its owner's own words, in another category, or both.
+
+    What the owner typed is clean, whatever it was drawn from; who may see it is as open as before. It may turn out to
+    read as a standing rule; that it did not before does not make a candidate an ordinary lesson.
+    """
+    update: dict[str, Any] = {"category": category or item.category}
+    if text is not None:
+        always_on = item.always_on or is_always_on(text)
+        candidate = always_on and item.proposed.scope is Scope.GLOBAL
+        memory_type = MemoryType.CANDIDATE_PREFERENCE if candidate else item.proposed.memory_type
+        update |= {
+            "claim": text,
+            "original_claim": item.original_claim or item.claim,
+            "edited_by": by,
+            "edited_at": at,
+            "origin": Origin.CLEAN,
+            "approvable": True,
+            "always_on": always_on,
+            "reasons": tuple(reason for reason in item.reasons if reason not in _OF_ORIGIN),
+            "proposed": item.proposed.model_copy(update={"memory_type": memory_type}),
+        }
+    return item.model_copy(update=update)
+
+
+_OF_ORIGIN = frozenset({Reason.UNTRUSTED_ORIGIN, Reason.DERIVED_ORIGIN})
 
 
 def review_id(project_id: str, claims: Iterable[str], evidence_ids: Iterable[str]) -> str:

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from reflect.model import ReflectionKind
 
+ORGANISATION = "organisation"
+"""The project id under which the ledger keeps what belongs to no single project. No project may be called that."""
+
 
 class Scope(StrEnum):
     """Who may see a row. `TASK` is read but never written: it does not last."""
@@ -68,6 +71,7 @@ class Reason(StrEnum):
     SCOPE_VERDICT_CONFLICT = "scope_verdict_conflict"
     WORKSPACE_INFERRED = "workspace_inferred"
     TARGET_PAGE_IS_GLOBAL = "target_page_is_global"
+    REFUSED_BEFORE = "refused_before"
     UNTRUSTED_ORIGIN = "untrusted_origin"
     DERIVED_ORIGIN = "derived_origin"
 

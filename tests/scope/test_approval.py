@@ -9,7 +9,7 @@ from reflect.model import Origin
 from reflect.scope.approval import Choice, approve
 from reflect.scope.gate import gate
 from reflect.scope.resolve import bind_action
-from reflect.scope.review import ReviewItem, ReviewStatus
+from reflect.scope.review import OPEN, ReviewItem, ReviewStatus
 from tests.scope.cases import House, P, Q, action, bound, context, finding, of_project, p_keys, page, session
 
 
@@ -96,8 +96,8 @@ def test_a_target_must_be_registered_and_enabled(home: House, target: str | None
         approve(question(home), Choice.APPROVE_PROJECT, home.registry, project_id=target)
 
 
-@pytest.mark.parametrize("status", [status for status in ReviewStatus if status != "pending"])
-def test_only_a_pending_item_can_be_approved(home: House, status: ReviewStatus) -> None:
+@pytest.mark.parametrize("status", [status for status in ReviewStatus if status not in OPEN])
+def test_only_an_open_item_can_be_approved(home: House, status: ReviewStatus) -> None:
     decided = question(home).model_copy(update={"status": status})
     with pytest.raises(ScopeError, match=str(status)):
         approve(decided, Choice.APPROVE_GLOBAL, home.registry)

@@ -67,7 +67,7 @@ def test_only_the_builder_makes_scope_keys() -> None:
         "ScopeKeys": "scope/metadata.py",
         "Binding": "scope/binding.py",
         "PageKeys": "scope/page_keys.py",
-        "Reflexion": "scope/resolve.py",
+        "Reflexion": "scope/rows.py",
         "ReviewItem": "scope/resolve.py",
         "BoundAction": "scope/resolve.py",
     }

@@ -65,7 +65,36 @@ def _make_nights() -> None:
     )
 
 
+def _make_decisions() -> None:
+    op.create_table(
+        "decisions",
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("item_id", sa.Text, nullable=False),
+        sa.Column("number", sa.Integer, nullable=False),
+        sa.Column("verb", sa.String(32), nullable=False),
+        sa.Column("status", sa.String(32), nullable=False),
+        sa.Column("decided_by", sa.Text, nullable=False),
+        sa.Column("decided_at", sa.String(40), nullable=False),
+        sa.Column("payload", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "item_id", "number", name="pk_decisions"),
+    )
+
+
+def _make_episodes() -> None:
+    op.create_table(
+        "episodes",
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("run_id", sa.String(64), nullable=False),
+        sa.Column("evidence_id", sa.Text, nullable=False),
+        sa.Column("payload", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "run_id", "evidence_id", name="pk_episodes"),
+        sa.ForeignKeyConstraint(["project_id", "run_id"], ["runs.project_id", "runs.run_id"], name="fk_episodes_runs"),
+    )
+
+
 _STEPS: tuple[tuple[Callable[[], None], Callable[[], None]], ...] = (
     (_make_nights, _drop("night_projects", "nights")),
+    (_make_decisions, _drop("decisions")),
+    (_make_episodes, _drop("episodes")),
 )
 """Each step with what takes it back, in the order they are made."""
