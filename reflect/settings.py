@@ -47,6 +47,10 @@ class Settings(BaseSettings):
         """The SQLAlchemy address of the ledger."""
         return self.ledger_url or f"sqlite:///{self.state / 'ledger.db'}"
 
+    def organisation_wiki(self, home: Path | None = None) -> Path:
+        """The `.reflect/` folder of the organisation's own wiki; `home` is the one its file names, if there is one."""
+        return (home or self.state / "organisation") / ".reflect"
+
     def now(self) -> datetime:
         """The time, or `SOURCE_DATE_EPOCH` where a run must be repeatable to the byte."""
         if self.source_date_epoch is not None:

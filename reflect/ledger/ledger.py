@@ -20,7 +20,7 @@ from reflect.model import Finding
 from reflect.scope.context import EpisodeScope
 from reflect.scope.decided import Decided
 from reflect.scope.reflexion import Reflexion
-from reflect.scope.review import ReviewItem
+from reflect.scope.review import ReviewItem, ReviewStatus
 
 _A = TypeVar("_A")
 
@@ -127,6 +127,10 @@ class Ledger:
     def known_items(self, project: str) -> frozenset[str]:
         """The ids of all review items, whatever was decided: none of them is proposed again."""
         return self._ask(project, lambda connection: reading.known_items(connection, project))
+
+    def item_statuses(self, project: str) -> dict[str, ReviewStatus]:
+        """What became of every review item, by id."""
+        return self._ask(project, lambda connection: reading.item_statuses(connection, project))
 
     def is_known(self, project: str, item_id: str) -> bool:
         """Whether a claim with this evidence was proposed before."""

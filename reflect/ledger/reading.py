@@ -23,6 +23,7 @@ from reflect.ledger.text import load
 from reflect.model import CommitSha, EvidenceId, EvidenceKind, Finding, Value
 from reflect.scope.context import EpisodeScope
 from reflect.scope.reflexion import Reflexion
+from reflect.scope.review import ReviewStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,11 @@ def is_known(connection: Connection, project: str, item_id: str) -> bool:
 
 def known_items(connection: Connection, project: str) -> frozenset[str]:
     return frozenset(connection.execute(select(review_items.c.item_id).where(_of(review_items, project))).scalars())
+
+
+def item_statuses(connection: Connection, project: str) -> dict[str, ReviewStatus]:
+    query = select(review_items.c.item_id, review_items.c.status).where(_of(review_items, project))
+    return {row.item_id: ReviewStatus(row.status) for row in connection.execute(query)}
 
 
 def all_reflexions(connection: Connection, project: str) -> tuple[Reflexion, ...]:

@@ -65,6 +65,7 @@ def add_run(connection: Connection, entry: LedgerEntry, *, anchor: str | None, r
     _add(connection, pages, _pages(entry))
     keep_known(connection, reflexions, _reflexions(entry))
     keep_known(connection, review_items, _review_items(entry))
+    _ask_again(connection, entry)
     _supersede(connection, entry)
     _trim_reports(connection, entry.project)
 
@@ -107,6 +108,14 @@ def _insert_new(connection: Connection, table: Table) -> Executable:
 
 def _chunks(rows: Sequence[Row]) -> Iterable[Sequence[Row]]:
     return (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
+
+
+def _ask_again(connection: Connection, entry: LedgerEntry) -> None:
+    """Open an item whose evidence had changed again, with the evidence that a run asks it on now."""
+    for row in _review_items(entry):
+        own = (review_items.c.project_id == entry.project) & (review_items.c.item_id == row["item_id"])
+        stale = own & (review_items.c.status == ReviewStatus.EXPIRED_EVIDENCE)
+        connection.execute(update(review_items).where(stale).values(status=row["status"], payload=row["payload"]))
 
 
 def _supersede(connection: Connection, entry: LedgerEntry) -> None:

@@ -10,11 +10,12 @@ from datetime import date, datetime
 from reflect.errors import LedgerError
 from reflect.freshness import LAST_RUN, LastRun
 from reflect.ledger.entry import EvidenceRecord, LedgerEntry, PageRecord, RunState
-from reflect.model import Accounted, EvidenceId, EvidenceKind, Fate, Outcome, PageSummary, Session
+from reflect.model import Accounted, EvidenceId, EvidenceKind, Fate, Finding, Outcome, PageSummary, Session
 from reflect.pipeline.intake import Intake
 from reflect.pipeline.scope import Bound, fates_of
 from reflect.pipeline.write import Drafted, Written
 from reflect.report import PageChange, RunReport, account, teaching
+from reflect.scope.context import EpisodeScope
 from reflect.triage.engine import Engine
 from reflect.triage.views import evidence_mode
 from reflect.wiki.archive import LEAVES
@@ -247,6 +248,7 @@ def _entry(workspace: Workspace, done: Outcomes, report: RunReport) -> LedgerEnt
     bound = [one.bound for one in done.written.drafted] + list(done.bound.queued)
     rows = {row.id: row for one in bound for row in one.reflexions}
     items = {one.item.id: one.item for one in done.bound.queued if one.item is not None}
+    pending = tuple(fate.finding for fate in _pending(_fates(done)))
     return LedgerEntry(
         project=report.project,
         run_id=intake.run,
@@ -258,13 +260,24 @@ def _entry(workspace: Workspace, done: Outcomes, report: RunReport) -> LedgerEnt
         floor=intake.batch.floor if intake.first_run else (),
         evidence=tuple(_records(done, report.evidence)),
         taken=tuple(sorted(finding.id for finding in intake.carried)),
-        pending=tuple(fate.finding for fate in _pending(_fates(done))),
+        pending=pending,
+        episodes=_episodes(intake, pending),
         reflexions=tuple(rows[name] for name in sorted(rows)),
         review_items=tuple(items[name] for name in sorted(items)),
         pages=tuple(PageRecord(path=p.path, action=p.action, sources=p.sources) for p in report.pages),
         counts=report.outcomes,
         report=_summary(report),
     )
+
+
+def _episodes(intake: Intake, pending: Iterable[Finding]) -> tuple[EpisodeScope, ...]:
+    """What scope has to know of the evidence of the findings that wait: it is not read again with them."""
+    batch = intake.batch
+    known = {episode.id: episode for episode in intake.episodes}
+    known |= {s.id: EpisodeScope.of_session(s, batch.contents.get(s.id, "")) for s in batch.sessions}
+    known |= {commit.id: EpisodeScope.of_commit(commit) for commit in batch.commits}
+    wanted = {name for finding in pending for name in finding.evidence_ids}
+    return tuple(known[name] for name in sorted(wanted & known.keys()))
 
 
 def _records(done: Outcomes, evidence: Iterable[Accounted]) -> Iterable[EvidenceRecord]:

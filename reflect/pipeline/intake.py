@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from reflect.evidence.collect import Seen, collect
 from reflect.freshness import fingerprint, refs_for
 from reflect.model import Commit, EvidenceBatch, Finding, Session, Source, digest
+from reflect.scope.context import EpisodeScope
 from reflect.triage.engine import Engine
 from reflect.wiki.store import WikiState
 from reflect.workspace import Workspace
@@ -17,7 +18,8 @@ class Intake:
     """New evidence, the findings that an earlier run left waiting, and the wiki as it stood when the run began.
 
     `run` is the same for the same input: a run that was killed and is repeated carries the same id. `refs` and
-    `fingerprint` are the state of the repository from before anything was read.
+    `fingerprint` are the state of the repository from before anything was read. `episodes` is what scope knows of the
+    evidence of the findings that waited.
     """
 
     run: str
@@ -27,6 +29,7 @@ class Intake:
     first_run: bool
     refs: tuple[str, ...]
     fingerprint: str
+    episodes: tuple[EpisodeScope, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -55,10 +58,11 @@ def take_in(workspace: Workspace, engine: Engine) -> Intake:
     with workspace.ledger() as ledger:
         rows = ledger.seen(project, landed)
         carried = ledger.pending_findings(project, landed)
+        episodes = ledger.pending_episodes(project, landed)
     seen = Seen(contents=rows.contents, turn_keys=rows.turn_keys, floor=rows.floor, first_run=rows.first_run)
     batch = collect(workspace.git, workspace.config, seen, wiki.paths)
     run = _run_id(project, engine, batch, carried)
-    return Intake(run, batch, carried, wiki, rows.first_run, refs, before)
+    return Intake(run, batch, carried, wiki, rows.first_run, refs, before, episodes)
 
 
 def evidence_texts(intake: Intake) -> dict[str, str]:

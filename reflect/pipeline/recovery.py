@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reflect.freshness import LastRun
 from reflect.ledger.entry import LedgerEntry
+from reflect.pipeline.approved import Destination, land_waiting
 from reflect.pipeline.archive import ARCHIVED, archive
 from reflect.pipeline.index import ENTRY
 from reflect.wiki.journal import Journal
@@ -44,9 +45,12 @@ def unfinished(workspace: Workspace) -> tuple[str, ...]:
 
 
 def prepare(workspace: Workspace) -> tuple[str, ...]:
-    """Make `.reflect/` complete and finish what was interrupted, so that a run starts from a whole wiki."""
+    """Make `.reflect/` complete, finish what was interrupted, land what was approved; what was done, in sentences."""
     made = scaffold(workspace.folder)
-    return (*(f"Made {name}." for name in made), *finish_interrupted(workspace))
+    finished = finish_interrupted(workspace)
+    with workspace.ledger() as ledger:
+        approved = land_waiting(ledger, workspace.registry, Destination.of_repository(workspace))
+    return (*(f"Made {name}." for name in made), *finished, *approved)
 
 
 def _record(workspace: Workspace, payload: object) -> None:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from reflect.errors import EngineError
 from reflect.model import Action, Fate, Finding, Outcome, Plan, Session, Turn
 from reflect.pipeline.intake import Intake
+from reflect.pipeline.judged import Judged
 from reflect.triage.engine import Engine
 from reflect.triage.views import evidence_mode
 from reflect.wiki.archive import ArchivedEvidence
@@ -68,19 +69,26 @@ def plan_pages(engine: Engine, findings: Iterable[Finding], intake: Intake, work
     """What to do with all findings, given the wiki as it stands. Every finding ends in an action or has a fate.
 
     One that waited and was found again is one finding: a wiki that was thrown away has its evidence read once more.
+    What an operator refused is shown to no engine, and what one moved to another category stays there.
     """
     archived = ArchivedEvidence.of(intake.wiki.archived)
     each = {finding.id: finding for finding in findings}.values()
     ordered = sorted(each, key=lambda finding: (finding.said_at, finding.evidence_id, finding.position, finding.id))
     standing = [(finding, archived.holds(finding)) for finding in ordered]
-    new = [finding for finding, page in standing if page is None]
-    plan = engine.plan(new, intake.wiki.pages, workspace.format, workspace.config.max_new_pages)
+    with workspace.ledger() as ledger:
+        judged = Judged.of(ledger.decided_items(workspace.project.project_id))
+    new = judged.sort_out(finding for finding, page in standing if page is None)
+    plan = engine.plan(new.fresh, intake.wiki.pages, workspace.format, workspace.config.max_new_pages)
     fates = [
-        Fate(finding=finding, outcome=Outcome.SKIPPED, reason=f"stands on the archived page {page}")
-        for finding, page in standing
-        if page is not None
+        *new.fates,
+        *(
+            Fate(finding=finding, outcome=Outcome.SKIPPED, reason=f"stands on the archived page {page}")
+            for finding, page in standing
+            if page is not None
+        ),
     ]
-    return _without_archived(Plan(actions=plan.actions, fates=(*plan.fates, *fates)), archived)
+    actions = (*plan.actions, *new.again)
+    return _without_archived(Plan(actions=actions, fates=(*plan.fates, *fates)), archived)
 
 
 def _without_archived(plan: Plan, archived: ArchivedEvidence) -> Plan:

@@ -37,14 +37,20 @@ def approve(
     """What `item` is written with when an operator makes `choice`; ScopeError, the item untouched, where it cannot be.
 
     Settles who may see the lesson and nothing else: one whose words are not the organisation's own cannot be approved.
-    `project_id` defaults to the project the evidence belongs to. Going beyond that project needs a second yes.
+    `project_id` defaults to the project the evidence belongs to. Going beyond what the evidence belongs to needs a
+    second yes.
     """
     if not item.is_open:
         raise _refused(item, f"it is {item.status}")
     if not item.approvable:
         raise _refused(item, f"its origin is {item.origin}: its owner has to rewrite it first")
     if choice is Choice.APPROVE_PROJECT:
-        return _for_project(item, project_id or item.narrowest_scope, registry)
+        target = project_id or item.narrowest_scope
+        if target is not None and not widening_confirmed and (foreign := _told_elsewhere(item, target)):
+            raise _refused(
+                item, f"it rests on what was said in `{foreign}`: showing it in `{target}` needs a second yes"
+            )
+        return settle(item, choice, target, registry)
     is_candidate = item.proposed.memory_type is MemoryType.CANDIDATE_PREFERENCE
     if is_candidate != (choice is Choice.APPROVE_PREFERENCE):
         raise _refused(item, f"it is a {item.proposed.memory_type}, which `{choice}` is not for")
@@ -52,6 +58,16 @@ def approve(
         raise _refused(
             item, f"all its evidence is `{item.narrowest_scope}`'s: showing it to everyone needs a second yes"
         )
+    return settle(item, choice, None, registry)
+
+
+def settle(item: ReviewItem, choice: Choice, project_id: str | None, registry: Registry) -> Approval:
+    """What an operator's `choice` on `item` writes: the keys alone, nothing is asked again.
+
+    Raises ScopeError for a project that is not registered or whose memory is switched off.
+    """
+    if choice is Choice.APPROVE_PROJECT:
+        return _for_project(item, project_id, registry)
     keys = build_scope_metadata(
         scope=Scope.GLOBAL,
         project_id=None,
@@ -59,7 +75,14 @@ def approve(
         scope_confidence=1.0,
         scope_source=ScopeSource.OPERATOR,
     )
-    return Approval(keys, MemoryType.FACT if is_candidate else MemoryType.REFLECTION)
+    return Approval(keys, MemoryType.FACT if choice is Choice.APPROVE_PREFERENCE else MemoryType.REFLECTION)
+
+
+def _told_elsewhere(item: ReviewItem, project_id: str) -> str | None:
+    """A project other than `project_id` in which some of the item's words were said; pages it would change are none."""
+    episodes = set(item.action.evidence_ids)
+    told = {one.project_id for one in item.evidence_items if one.id in episodes and one.project_id is not None}
+    return next(iter(sorted(told - {project_id})), None)
 
 
 def _for_project(item: ReviewItem, project_id: str | None, registry: Registry) -> Approval:

@@ -71,6 +71,46 @@ def page_keys(
     )
 
 
+def approved_keys(
+    findings: Sequence[Finding],
+    added: Provenance,
+    keys: ScopeKeys,
+    approved_as: MemoryType,
+    *,
+    repository: PurePath,
+    proposal_id: str,
+    always_on: bool,
+    rewritten: bool,
+    page: PageSummary | None,
+) -> PageKeys:
+    """The keys of a page that an operator's word put something on: `keys` are theirs, and settled.
+
+    What stood on the page still counts for its provenance: a word about who may see it cleans nothing. A lesson that
+    its owner rewrote teaches, also where git history alone had said it.
+    """
+    provenance = added if page is None else combine((stated_provenance(page), added))
+    corrected = rewritten or any(evidence_kind(finding.evidence_id) is EvidenceKind.SESSION for finding in findings)
+    was_lesson = page is not None and page.scope_keys.get("memory_type", MemoryType.REFLECTION) != MemoryType.FACT
+    root = None if keys.workspace_root is None else relative_root(keys.workspace_root, repository)
+    settled = build_scope_metadata(
+        scope=keys.scope,
+        project_id=keys.project_id,
+        workspace_root=root,
+        scope_confidence=keys.scope_confidence,
+        scope_source=keys.scope_source,
+    )
+    return PageKeys(
+        memory_type=MemoryType.REFLECTION if was_lesson else approved_as,
+        reflection_kind=kind_of(findings, page),
+        **settled.flat(),
+        origin=provenance.origin,
+        evidence=provenance.evidence,
+        always_on=always_on or (page is not None and page.scope_keys.get("always_on") is True),
+        learnable=corrected and learnable(BEHAVIOR_DOMAIN, provenance.origin),
+        proposal_id=proposal_id,
+    )
+
+
 def memory_type(findings: Sequence[Finding], page: PageSummary | None = None) -> MemoryType:
     """A fact where git history alone speaks, a reflection as soon as one session taught something on the page."""
     if page is not None and page.scope_keys.get("memory_type", MemoryType.REFLECTION) != MemoryType.FACT:

@@ -20,6 +20,8 @@ TITLE = "# Wiki Ingest Log"
 _RUN = r"[0-9A-Za-z_-]+"
 _LANDED = re.compile(rf"^## \[\d{{4}}-\d{{2}}-\d{{2}}\] ingest \| run ({_RUN})(?: \||[ \t]*\r?$)", re.MULTILINE)
 
+_APPROVED = re.compile(rf"^## \[\d{{4}}-\d{{2}}-\d{{2}}\] review \| item ({_RUN}) \|", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
@@ -41,6 +43,16 @@ def archive_entry(day: date, run_id: str, moves: Sequence[tuple[str, str]]) -> s
     """The entry of the pages that a run moved to the archive."""
     heading = f"## [{day}] archive | run {run_id} | {len(moves)} moved"
     return "\n".join([heading, *(f"- archive {fold(path)} -> {fold(target)}" for path, target in moves)]) + "\n"
+
+
+def review_entry(day: date, item_id: str, operation: Operation, path: str) -> str:
+    """The entry of a page that an operator's approval of the review item `item_id` wrote."""
+    return f"## [{day}] review | item {item_id} | approved\n- {operation} {fold(path)}\n"
+
+
+def landed_approvals(log_text: str) -> frozenset[str]:
+    """The ids of the review items whose approval stands in this wiki."""
+    return frozenset(_APPROVED.findall(log_text))
 
 
 def with_entry(log: bytes | None, entry: str) -> bytes:

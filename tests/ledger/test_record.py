@@ -120,7 +120,14 @@ def test_decisions_on_a_reflexion_survive_a_repeated_record(ledger: Ledger) -> N
     assert (counts.reflexions, counts.learnable, counts.dropped) == (1, 0, 1)
 
 
-@pytest.mark.parametrize("status", list(ReviewStatus))
+def test_a_claim_whose_evidence_had_changed_is_asked_again_on_what_it_is_now(ledger: Ledger) -> None:
+    asked_again = review_item(note="on new evidence")
+    ledger.record(entry("run-1", review_items=(review_item(status=ReviewStatus.EXPIRED_EVIDENCE),)))
+    ledger.record(entry("run-2", review_items=(asked_again,)))
+    assert ledger.queue(PROJECT) == (asked_again,)
+
+
+@pytest.mark.parametrize("status", [status for status in ReviewStatus if status != "expired_evidence"])
 def test_a_claim_that_was_asked_once_is_known_whatever_was_decided(ledger: Ledger, status: ReviewStatus) -> None:
     item = review_item(status=status)
     assert not ledger.is_known(PROJECT, item.id)
