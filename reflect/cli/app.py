@@ -7,7 +7,7 @@ import traceback
 
 import typer
 
-from reflect.cli import ingest, init, ledger, session_start, status
+from reflect.cli import ingest, init, ledger, review, session_start, status
 from reflect.errors import ReflectError
 
 
@@ -29,6 +29,7 @@ app.command()(ingest.ingest)
 app.command()(status.status)
 app.command("session-start")(session_start.session_start)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(review.app, name="review")
 
 
 def run(arguments: list[str]) -> int:

@@ -25,10 +25,10 @@ _BY_REVIEW = "review"
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A decision and the reflexions it changes or makes, each whole."""
+    """A decision and the reflexions it changes or makes, each whole, with the project under which it is kept."""
 
     decided: Decided
-    rows: tuple[Reflexion, ...] = ()
+    rows: tuple[tuple[str, Reflexion], ...] = ()
 
 
 Judge = Callable[[ReviewItem, tuple[Decided, ...], Mapping[str, Reflexion]], Ruling | None]
@@ -69,8 +69,8 @@ def decide(connection: Connection, project: str, item_id: str, judge: Judge) -> 
     if ruling is None:
         return found
     _write(connection, project, item_id, len(earlier), ruling.decided)
-    for row in ruling.rows:
-        put_reflexion(connection, project, row)
+    for owner, row in ruling.rows:
+        put_reflexion(connection, owner, row)
     return decided_item(found, (ruling.decided,))
 
 

@@ -205,12 +205,11 @@ def _action(item: ReviewItem, approval: Approval, state: WikiState) -> Action:
         page = next((one for one in state.pages if one.path == asked.path), None)
         if page is not None and _is_own(page, approval):
             return asked
-    title = of_sentence(item.claim) if item.edited_at is not None else asked.title
+    title = _title(item)
     category = item.category or asked.category
-    slug = slugify(title) if item.edited_at is not None else asked.slug
-    taken = {canonical_key(path) for path in state.paths} | {
-        canonical_key(page.path.split("/", 1)[1]) for page in state.archived
-    }
+    slug = asked.slug if title == asked.title else slugify(title)
+    taken = {canonical_key(path) for path in state.paths}
+    taken |= {canonical_key(page.path.split("/", 1)[1]) for page in state.archived}
     if canonical_key(f"{category}/{slug}.md") in taken:
         slug = f"{slug}-{item.id[:6]}"
     tags = () if item.edited_at is not None else asked.tags
@@ -224,6 +223,14 @@ def _action(item: ReviewItem, approval: Approval, state: WikiState) -> Action:
             "digest": False,
         }
     )
+
+
+def _title(item: ReviewItem) -> str:
+    """What a new page is called. Nothing of what its owner rewrote is left in it."""
+    if item.edited_at is not None:
+        return of_sentence(item.claim)
+    planned_new = item.action.operation is Operation.CREATE or not item.action.findings
+    return item.action.title if planned_new else item.action.findings[0].headline
 
 
 def _is_own(page: PageSummary, approval: Approval) -> bool:
