@@ -8,7 +8,7 @@ from dataclasses import replace
 from reflect.errors import ScopeError
 from reflect.pipeline.approved import Destination, Repeated, draft_approved, land_approved, land_waiting
 from reflect.review.bench import Bench
-from reflect.review.deciding import Done, decide
+from reflect.review.deciding import Done, decide, require_allowed
 from reflect.review.drift import Drift, drift_of
 from reflect.scope.approval import Approval, Choice
 from reflect.scope.approval import approve as approved_by_scope
@@ -42,6 +42,7 @@ def approve(
     with bench.held(place):
         if item.status is ReviewStatus.APPROVED:
             return _landed_again(bench, item, choice, target, place)
+        require_allowed(item, Verb.APPROVE)
         if widen and not confirmed:
             raise ScopeError(
                 f"Review item {item.id} would be shown in every project; that needs a second, explicit yes; it stays "

@@ -127,8 +127,7 @@ def decide(bench: Bench, item: ReviewItem, decided: Decided, rows: Rows) -> Done
         nonlocal changed
         if earlier and earlier[-1].same_as(decided) and standing.status is decided.status:
             return None
-        if standing.status not in ALLOWED[decided.verb]:
-            raise ScopeError(f"Review item {item.id} {_as_decided(standing)}; it stays so.")
+        require_allowed(standing, decided.verb)
         if standing != item:
             raise ScopeError(
                 f"Review item {item.id} {_as_decided(standing)} meanwhile; nothing was changed; look at it again."
@@ -138,6 +137,12 @@ def decide(bench: Bench, item: ReviewItem, decided: Decided, rows: Rows) -> Done
 
     after = bench.ledger.decide(item.project_id, item.id, judge)
     return Done(after, changed)
+
+
+def require_allowed(item: ReviewItem, verb: Verb) -> None:
+    """Raise ScopeError where what was decided on `item` leaves no room for `verb`."""
+    if item.status not in ALLOWED[verb]:
+        raise ScopeError(f"Review item {item.id} {_as_decided(item)}; it stays so.")
 
 
 def _decided(bench: Bench, verb: Verb, status: ReviewStatus, **said: object) -> Decided:

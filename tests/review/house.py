@@ -125,10 +125,10 @@ def shop(folder: Path, ledger_url: str | None = None) -> Shop:
     git.commit("feat: take orders", files)
     git.checkpoint_branch(
         [
-            ("aaaaaaaaaaaa", [_said("s1", git.path, PLAIN)]),
-            ("bbbbbbbbbbbb", [_said("s2", git.path, STRAYED, CHANGE, strayed=True)]),
-            ("cccccccccccc", [_said("s3", git.path, DERIVED)]),
-            ("dddddddddddd", [_said("s4", git.path, WIDE, RULE)]),
+            ("aaaaaaaaaaaa", [said("s1", git.path, PLAIN)]),
+            ("bbbbbbbbbbbb", [said("s2", git.path, STRAYED, CHANGE, strayed=True)]),
+            ("cccccccccccc", [said("s3", git.path, DERIVED)]),
+            ("dddddddddddd", [said("s4", git.path, WIDE, RULE)]),
         ]
     )
     git.commit(f"feat: addresses\n\n{OUTSIDE}", {"address.py": "x = 1\n"}, who=("Eve", "eve@elsewhere.example"))
@@ -160,7 +160,7 @@ def every_question(plan: Plan, intake: Intake) -> Plan:
     return Plan(actions=(*others, *planted.values()))
 
 
-def _said(name: str, here: Path, *claims: str, strayed: bool = False) -> StoredSession:
+def said(name: str, here: Path, *claims: str, strayed: bool = False) -> StoredSession:
     told = ClaudeTranscript(name, cwd=str(here)).prompt("add a cart").reply("Done.")
     if strayed:
         told.cwd = "/somewhere/else"

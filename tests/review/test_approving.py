@@ -1,0 +1,283 @@
+"""What an approval writes, where, and what keeps it from writing."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reflect.errors import RepositoryBusy, ScopeError
+from reflect.ledger.text import dump
+from reflect.pipeline.approved import Destination
+from reflect.review.approving import approve
+from reflect.review.deciding import edit
+from reflect.scope.reflexion import Reflexion
+from reflect.scope.review import ReviewItem
+from reflect.scope.vocabulary import ORGANISATION
+from reflect.wiki.lock import repository_lock
+from reflect.wiki.page import parse_page
+from tests.review.house import ADA, APPROVABLE, KINDS, NOW, OWN_PAGE, PLAIN, THEIR_PAGE, Shop
+
+GLOBAL = {"scope": "global", "scope_confidence": "1.0", "scope_source": "operator"}
+OWN = {**GLOBAL, "scope": "project", "project_id": "shop", "workspace_root": "."}
+
+
+def keys(text: str) -> dict[str, Any]:
+    """The scope keys of a page, all of them."""
+    data = parse_page(text.encode(), "a/b.md").data
+    return {
+        key: data[key]
+        for key in ("scope", "project_id", "workspace_root", "scope_confidence", "scope_source")
+        if key in data
+    }
+
+
+def rows(queue: Shop, project: str, item: ReviewItem) -> list[Reflexion]:
+    with queue.workspace.ledger() as ledger:
+        said = {finding.quote for finding in item.action.findings}
+        return [row for row in ledger.reflexions(project) if row.intervention in said]
+
+
+@pytest.mark.parametrize("kind", ["strayed", "change"])
+def test_approved_for_its_project_it_stands_in_the_repositorys_wiki(queue: Shop, kind: str) -> None:
+    """R1 by an operator's word."""
+    before = queue.pages()
+    with queue.bench() as bench:
+        done = approve(bench, queue.item(KINDS[kind]))
+    assert done.changed and done.page is not None
+    text = queue.page(done.page)
+    assert keys(text) == OWN
+    assert KINDS[kind] in text and "(checkpoint bbbbbbbbbbbb" in text
+    assert {path for path, page in queue.pages().items() if before.get(path) != page} == {f"own/{done.page}"}
+    (row,) = rows(queue, "shop", done.item)
+    assert (row.scope, row.project_id, row.scope_source) == ("project", "shop", "operator")
+    assert (row.workspace_root, row.scope_confidence) == (str(queue.git.path), 1.0)
+    assert (row.approved_by, row.approved_at, row.learnable) == (ADA, NOW.isoformat(), True)
+    index = queue.page("index.md")
+    assert done.page in index
+    assert f"## [{NOW.date()}] review | item {done.item.id} | approved\n- " in queue.page("log.md")
+
+
+def test_a_change_joins_its_page_and_what_stood_there_stays(queue: Shop) -> None:
+    """R1 by an operator's word."""
+    with queue.bench() as bench:
+        assert approve(bench, queue.item(KINDS["change"])).page == OWN_PAGE
+    text = queue.page(OWN_PAGE)
+    assert "What stood here before. (checkpoint aaaaaaaaaaaa)" in text
+    assert keys(text) == OWN
+
+
+@pytest.mark.parametrize(("kind", "memory_type"), [("wide", "reflection"), ("rule", "fact"), ("strayed", "reflection")])
+def test_approved_for_everyone_it_stands_in_the_organisations_wiki_and_in_no_repositorys(
+    queue: Shop, kind: str, memory_type: str
+) -> None:
+    """R2 with an operator and a second yes."""
+    before = queue.pages()
+    with queue.bench() as bench:
+        done = approve(bench, queue.item(KINDS[kind]), widen=True, confirmed=True)
+        assert done.folder == str(bench.organisation.folder)
+    new = {path: text for path, text in queue.pages().items() if path not in before}
+    assert list(new) == [f"all/{done.page}"]
+    assert {path: text for path, text in queue.pages().items() if path in before} == before
+    (text,) = new.values()
+    assert keys(text) == GLOBAL
+    data = parse_page(text.encode(), "a/b.md").data
+    assert (data["memory_type"], data["always_on"]) == (memory_type, str(kind != "wide").lower())
+    (row,) = rows(queue, ORGANISATION, done.item)
+    assert (row.scope, row.project_id, row.scope_source, row.memory_type) == ("global", None, "operator", memory_type)
+    assert row.context == "", "what stood around the claim was not approved"
+    assert rows(queue, "shop", done.item) == []
+
+
+@pytest.mark.parametrize("kind", APPROVABLE)
+def test_global_needs_a_second_yes_whatever_it_rests_on(queue: Shop, kind: str) -> None:
+    """R2."""
+    with queue.bench() as bench, pytest.raises(ScopeError, match="second, explicit yes"):
+        approve(bench, queue.item(KINDS[kind]), widen=True)
+    assert queue.item(KINDS[kind]).status == "pending"
+    assert not [path for path in queue.pages() if path.startswith("all/")]
+
+
+@pytest.mark.parametrize("kind", ["wide", "rule"])
+def test_what_belongs_to_no_single_project_has_no_default(queue: Shop, kind: str) -> None:
+    with queue.bench() as bench:
+        with pytest.raises(ScopeError, match="belongs to no single project"):
+            approve(bench, queue.item(KINDS[kind]))
+        done = approve(bench, queue.item(KINDS[kind]), project_id="shop")
+    assert done.page is not None and done.page != THEIR_PAGE
+    assert keys(queue.page(done.page)) == OWN, "R1 by an operator's word"
+    assert KINDS[kind] not in queue.page(THEIR_PAGE), "one project's words never join another's page"
+
+
+@pytest.mark.parametrize("kind", ["outside", "derived"])
+@pytest.mark.parametrize("widen", [False, True])
+def test_approving_makes_no_text_clean(queue: Shop, kind: str, widen: bool) -> None:
+    before = queue.pages()
+    with queue.bench() as bench, pytest.raises(ScopeError, match="rewrite it first"):
+        approve(bench, queue.item(KINDS[kind]), widen=widen, confirmed=True)
+    assert queue.item(KINDS[kind]).status == "pending" and queue.pages() == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rewritten_by_its_owner_any_question_can_be_approved_and_only_the_new_words_land(
+    queue: Shop, kind: str
+) -> None:
+    """R1 by an operator's word."""
+    words = "Lines keep their order, says the owner"
+    with queue.bench() as bench:
+        mine = edit(bench, queue.item(KINDS[kind]), text=words).item
+        done = approve(bench, mine, project_id="shop")
+    assert done.page is not None
+    text = queue.page(done.page)
+    assert keys(text) == OWN
+    assert "origin: clean\n" in text and "learnable: true\n" in text
+    assert f"\n{words} (" in text and KINDS[kind] not in "".join(queue.pages().values())
+    (row,) = rows(queue, "shop", done.item)
+    assert (row.scope, row.project_id, row.scope_source) == ("project", "shop", "operator")
+    assert (row.reflexion_text, row.effective_origin, row.learnable) == (words, "clean", True)
+    assert queue.item(KINDS[kind]).original_claim is not None
+
+
+def test_a_project_that_nobody_registered_or_that_is_not_here_is_no_target(queue: Shop) -> None:
+    with queue.bench() as bench, pytest.raises(ScopeError, match="no project 'nobody' is registered"):
+        approve(bench, queue.item(KINDS["wide"]), project_id="nobody")
+    assert queue.item(KINDS["wide"]).status == "pending"
+
+
+def test_only_who_answers_for_a_wiki_puts_something_into_it(queue: Shop) -> None:
+    with queue.bench("Eve <eve@elsewhere.example>") as bench:
+        strict = replace(bench, maintainers={"shop": ("ada@example.com",)})
+        for decide in (approve, lambda b, i: edit(b, i, text="Mine now")):
+            with pytest.raises(ScopeError, match=r"does not answer for `shop`"):
+                decide(strict, queue.item(KINDS["strayed"]))
+    with queue.bench() as bench:
+        strict = replace(bench, maintainers={"shop": ("ada@example.com",)})
+        assert approve(strict, queue.item(KINDS["strayed"])).changed
+
+
+def test_approving_twice_is_so_already_and_another_target_is_refused(queue: Shop) -> None:
+    with queue.bench() as bench:
+        item = approve(bench, queue.item(KINDS["strayed"])).item
+        before = queue.pages()
+        again = approve(bench, item)
+        assert (again.changed, again.item) == (False, item)
+        with pytest.raises(ScopeError, match=r"was approved by Ada .* for shop; it stays so"):
+            approve(bench, item, widen=True, confirmed=True)
+    assert queue.pages() == before
+
+
+def test_a_changed_session_expires_the_question(queue: Shop) -> None:
+    item = queue.item(KINDS["strayed"])
+    rewrite_tree(queue, "bbbbbbbbbbbb")
+    with queue.bench() as bench:
+        with pytest.raises(ScopeError, match=r"bbbbbbbbbbbb/0 changed since it was asked; it is expired_evidence now"):
+            approve(bench, item)
+        after = queue.item(KINDS["strayed"])
+        assert (after.status, after.decided_by) == ("expired_evidence", ADA)
+        mine = edit(bench, after, text="Payments are tried three times").item
+        assert approve(bench, mine).changed, "an owner who saw what stands now may put it into words"
+
+
+def test_evidence_that_is_gone_expires_the_question(queue: Shop) -> None:
+    item = queue.item(KINDS["strayed"])
+    queue.git.git("update-ref", "-d", "refs/heads/entire/checkpoints/v1")
+    with queue.bench() as bench, pytest.raises(ScopeError, match=r"bbbbbbbbbbbb/0 does not exist any more"):
+        approve(bench, item)
+    assert queue.item(KINDS["strayed"]).status == "expired_evidence"
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_page_that_moved_on_supersedes_the_question(queue: Shop, gone: bool) -> None:
+    path = queue.workspace.folder / "wiki" / OWN_PAGE
+    if gone:
+        path.unlink()
+    else:
+        path.write_text(path.read_text() + "\nSomebody wrote this. (checkpoint aaaaaaaaaaaa)\n")
+    before = queue.pages()
+    with queue.bench() as bench, pytest.raises(ScopeError, match=rf"{OWN_PAGE} (is gone|changed) since .* superseded"):
+        approve(bench, queue.item(KINDS["change"]))
+    assert queue.item(KINDS["change"]).status == "superseded" and queue.pages() == before
+
+
+def test_what_the_wiki_says_already_is_superseded(queue: Shop) -> None:
+    page = queue.workspace.folder / "wiki" / "decisions" / "by-hand.md"
+    page.write_text(f"# By hand\n\n{KINDS['strayed']} (checkpoint aaaaaaaaaaaa)\n")
+    with queue.bench() as bench, pytest.raises(ScopeError, match=r"by-hand.md says what .* superseded"):
+        approve(bench, queue.item(KINDS["strayed"]))
+    assert queue.item(KINDS["strayed"]).status == "superseded"
+
+
+def test_a_claim_that_was_changed_in_the_ledger_is_not_approved(queue: Shop) -> None:
+    item = queue.item(KINDS["strayed"])
+    forged = item.model_copy(update={"claim": PLAIN})
+    with sqlite3.connect(queue.settings.state / "ledger.db") as ledger:
+        ledger.execute("update review_items set payload = ? where item_id = ?", (dump(forged), item.id))
+    with queue.bench() as bench, pytest.raises(ScopeError, match="not the one that was asked"):
+        approve(bench, bench.ledger.queue("shop")[[one.id for one in queue.items()].index(item.id)])
+    assert {one.id: one.status for one in queue.items()}[item.id] == "superseded"
+
+
+def test_while_a_run_holds_the_repository_nothing_is_approved(queue: Shop) -> None:
+    with queue.bench() as bench, repository_lock(queue.workspace.lock), pytest.raises(RepositoryBusy):
+        approve(bench, queue.item(KINDS["strayed"]))
+    assert queue.item(KINDS["strayed"]).status == "pending"
+
+
+def test_a_place_that_is_taken_gets_a_page_of_its_own_beside_it(queue: Shop) -> None:
+    """R1 by an operator's word."""
+    item = queue.item(KINDS["strayed"])
+    taken = queue.workspace.folder / "wiki" / item.action.path
+    taken.parent.mkdir(exist_ok=True)
+    taken.write_text("# Somebody's page\n\nSomething else.\n")
+    with queue.bench() as bench:
+        done = approve(bench, item)
+    assert done.page == f"{item.action.category}/{item.action.slug}-{item.id[:6]}.md"
+    assert keys(queue.page(done.page)) == OWN
+    assert taken.read_text() == "# Somebody's page\n\nSomething else.\n"
+
+
+def test_in_the_category_an_operator_chose_the_page_is_a_new_one(queue: Shop) -> None:
+    """R1 by an operator's word."""
+    with queue.bench() as bench:
+        moved = edit(bench, queue.item(KINDS["change"]), category="gotchas").item
+        done = approve(bench, moved)
+    assert done.page is not None and done.page.startswith("gotchas/")
+    assert keys(queue.page(done.page)) == OWN and KINDS["change"] not in queue.page(OWN_PAGE)
+
+
+def test_the_organisations_wiki_lies_where_its_home_is_and_beside_the_state_without_one(
+    queue: Shop, tmp_path: Path
+) -> None:
+    assert Destination.of_organisation(queue.settings).folder == queue.settings.state / "organisation" / ".reflect"
+    assert Destination.of_organisation(queue.settings, tmp_path).folder == tmp_path / ".reflect"
+
+
+def rewrite_tree(queue: Shop, checkpoint: str) -> None:
+    """Change what lies in a checkpoint's folder, as a later push of the same checkpoint would."""
+    ref = "refs/heads/entire/checkpoints/v1"
+    listing = queue.git.git("ls-tree", "-r", ref).splitlines()
+    blob = queue.git.git("hash-object", "-w", "--stdin", input=b"changed\n")
+    shard = next(line.split("\t")[1] for line in listing if checkpoint in line.replace("/", "") and "/0/" in line)
+    folder = re.sub(r"/0/.*", "/0", shard)
+    tree = queue.git.git("mktree", input=_mktree(queue, ref, folder.split("/"), blob).encode())
+    commit = queue.git.git("commit-tree", tree, "-p", ref, "-m", "more")
+    queue.git.git("update-ref", ref, commit)
+
+
+def _mktree(queue: Shop, tree: str, path: list[str], blob: str) -> str:
+    """The listing of `tree` with a new file in the folder at `path`."""
+    lines = queue.git.git("ls-tree", tree).splitlines()
+    if not path:
+        return "\n".join([*lines, f"100644 blob {blob}\tmore.txt"]) + "\n"
+    changed = []
+    for line in lines:
+        meta, name = line.split("\t")
+        if name == path[0]:
+            below = queue.git.git("mktree", input=_mktree(queue, meta.split()[2], path[1:], blob).encode())
+            line = f"040000 tree {below}\t{name}"
+        changed.append(line)
+    return "\n".join(changed) + "\n"

@@ -1,0 +1,71 @@
+"""Two operators at once: one wins, the other is told who did; on both databases."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from reflect.errors import RepositoryBusy, ScopeError
+from reflect.review.approving import approve
+from reflect.review.deciding import edit, quarantine, reject
+from tests.review.house import KINDS, Shop, asked
+
+MANY = 6
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Shop:
+    """A repository whose ledger several operators reach at once."""
+    address = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else None
+    return asked(tmp_path / "house", address)
+
+
+def test_one_of_many_decisions_stands(shared: Shop) -> None:
+    item, gate = shared.item(KINDS["outside"]), Barrier(MANY)
+
+    def one(number: int) -> str:
+        with shared.bench(f"operator {number}") as bench:
+            gate.wait(30)
+            try:
+                decide = (reject, quarantine, lambda b, i: edit(b, i, text=f"Words of {number}"))[number % 3]
+                return "won" if decide(bench, item).changed else "so already"
+            except ScopeError as error:
+                return str(error)
+
+    with ThreadPoolExecutor(MANY) as pool:
+        said = list(pool.map(one, range(MANY)))
+    assert said.count("won") >= 1
+    with shared.workspace.ledger() as ledger:
+        history = ledger.decisions("shop", item.id)
+    assert len(history) == said.count("won")
+    assert all(text in ("won", "so already") or "operator" in text for text in said), said
+    after = shared.item(KINDS["outside"])
+    assert (after.status, after.decided_by) == (history[-1].status, history[-1].by)
+    first = history[0]
+    assert first.verb in ("edit", "reject", "quarantine")
+
+
+def test_an_approval_and_a_rejection_at_once_leave_one_page_or_none(shared: Shop) -> None:
+    """R1 by an operator's word, where the approval won."""
+    item, gate = shared.item(KINDS["strayed"]), Barrier(2)
+
+    def one(decide: str) -> str:
+        with shared.bench(decide) as bench:
+            gate.wait(30)
+            try:
+                (approve if decide == "approver" else reject)(bench, item)
+                return "won"
+            except (ScopeError, RepositoryBusy):
+                return "lost"
+
+    with ThreadPoolExecutor(2) as pool:
+        said = dict(zip(("approver", "rejecter"), pool.map(one, ("approver", "rejecter")), strict=True))
+    assert sorted(said.values()) == ["lost", "won"]
+    after = shared.item(KINDS["strayed"])
+    pages = [text for text in shared.pages().values() if KINDS["strayed"] in text]
+    assert (after.status == "approved") == (said["approver"] == "won") == (len(pages) == 1)
+    assert all("scope: project\n" in text and "scope_source: operator\n" in text for text in pages)
+    assert all('project_id: "shop"' in text for text in pages)
