@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from prefect import flow
 from prefect.runtime import flow_run
 
+from reflect.deadline import check
 from reflect.pipeline.index import Outcomes, report_on
 from reflect.pipeline.recovery import prepare, unfinished
 from reflect.report import RunReport
+from reflect.review.corrections import lessons_for
 from reflect.triage.engines import engine_named
 from reflect.wiki.lock import repository_lock
 from reflect.workspace import Workspace
@@ -25,8 +28,8 @@ from tasks.write import write_pages
 
 
 def _run_name() -> str:
-    """`project@short-sha`: what a person looks for in the list of runs."""
-    return Workspace.open(Path(flow_run.parameters["repository"])).run_name
+    """`ingest · project@short-sha`: what a person looks for in the list of runs."""
+    return f"ingest · {Workspace.open(Path(flow_run.parameters['repository'])).run_name}"
 
 
 @flow(name="ingest-repository", flow_run_name=_run_name, validate_parameters=False)
@@ -39,13 +42,24 @@ def ingest_repository(repository: Path, engine: str | None = None, dry_run: bool
     return report
 
 
-def ingest(workspace: Workspace, engine_name: str | None = None, *, dry_run: bool = False) -> RunReport:
-    """The stages in their order. Calls tasks, so it runs inside a flow, or inside a task of a larger one."""
+def ingest(
+    workspace: Workspace,
+    engine_name: str | None = None,
+    *,
+    dry_run: bool = False,
+    before_landing: Callable[[], object] = check,
+) -> RunReport:
+    """The stages in their order. Calls tasks, so it runs inside a flow, or inside a task of a larger one.
+
+    `before_landing` is asked last before anything is put in place, and raises where this run may no longer write.
+    """
     started_at = workspace.settings.now()
-    engine = engine_named(engine_name or workspace.config.engine, workspace.config)
+    corrections = lessons_for(workspace)
+    engine = engine_named(engine_name or workspace.config.engine, workspace.config, corrections=corrections)
     found = unfinished(workspace) if dry_run else prepare(workspace)
     intake = collect(sealed(workspace), sealed(engine))
     if intake.is_empty:
+        before_landing()
         return nothing_new(sealed(workspace), sealed(engine), sealed(intake), found, dry_run=dry_run)
     reflected = reflect_on_sessions(engine, intake, workspace)
     findings = (*reflected.findings, *reflect_on_commits(sealed(engine), sealed(intake)), *intake.carried)
@@ -56,5 +70,6 @@ def ingest(workspace: Workspace, engine_name: str | None = None, *, dry_run: boo
     done = Outcomes(engine, intake, bound, written, reflected.unanswered, started_at, found)
     if dry_run:
         return report_on(workspace, done, dry_run=True)
+    before_landing()
     report = index(sealed(workspace), sealed(done))
     return report.with_archived(archive(sealed(workspace), report.run))

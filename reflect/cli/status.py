@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from datetime import datetime
 from typing import Any
 
 from rich.console import Console
@@ -32,6 +33,7 @@ def _gather(workspace: Workspace) -> dict[str, Any]:
     with workspace.ledger() as ledger:
         counts = ledger.counts(project, workspace.landed_runs())
         address = ledger.name
+        oldest = ledger.oldest_waiting(project)
     inventory = take_inventory(workspace.git, workspace.default)
     last = counts.last_run
     return {
@@ -55,10 +57,16 @@ def _gather(workspace: Workspace) -> dict[str, Any]:
         "pending_findings": counts.pending_findings,
         "qmd": _qmd(),
         "review": counts.review,
+        "review_oldest": _age(oldest, workspace.settings.now()),
         "reflexions": {"all": counts.reflexions, "learnable": counts.learnable, "dropped": counts.dropped},
         "spend": counts.spend.model_dump(mode="json"),
         "ledger": address,
     }
+
+
+def _age(oldest: datetime | None, now: datetime) -> dict[str, Any] | None:
+    """When the oldest open question was last said something about, and how many days ago; None where none waits."""
+    return None if oldest is None else {"created_at": oldest.isoformat(), "days": max(0, (now - oldest).days)}
 
 
 def _qmd() -> dict[str, Any]:
@@ -83,10 +91,14 @@ def _show(found: dict[str, Any]) -> None:
         table.add_row("unreadable pages", ", ".join(wiki["unreadable"]))
     table.add_row("fresh", "yes" if found["fresh"] else "no: `reflect ingest` has something to do")
     table.add_row("findings waiting", str(found["pending_findings"]))
-    table.add_row("review queue", _listed(found["review"]))
+    table.add_row("review queue", _listed(found["review"]) + _oldest(found["review_oldest"]))
     table.add_row("qmd", found["qmd"]["program"] or "not installed (optional)")
     table.add_row("ledger", found["ledger"])
     Console().print(table)
+
+
+def _oldest(age: dict[str, Any] | None) -> str:
+    return "" if age is None else f"; the oldest that waits is {age['days']} days old (`reflect review list`)"
 
 
 def _listed(counts: dict[str, int]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from datetime import datetime
 from types import TracebackType
 from typing import TypeVar
 
@@ -131,6 +132,11 @@ class Ledger:
     def item_statuses(self, project: str) -> dict[str, ReviewStatus]:
         """What became of every review item, by id."""
         return self._ask(project, lambda connection: reading.item_statuses(connection, project))
+
+    def oldest_waiting(self, project: str) -> datetime | None:
+        """The time of the oldest question that is still open; None where nothing waits."""
+        found = self._ask(project, lambda connection: reading.oldest_waiting(connection, project))
+        return datetime.fromisoformat(found) if found else None
 
     def is_known(self, project: str, item_id: str) -> bool:
         """Whether a claim with this evidence was proposed before."""

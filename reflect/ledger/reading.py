@@ -23,7 +23,7 @@ from reflect.ledger.text import load
 from reflect.model import CommitSha, EvidenceId, EvidenceKind, Finding, Value
 from reflect.scope.context import EpisodeScope
 from reflect.scope.reflexion import Reflexion
-from reflect.scope.review import ReviewStatus
+from reflect.scope.review import OPEN, ReviewStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,11 @@ def known_items(connection: Connection, project: str) -> frozenset[str]:
 def item_statuses(connection: Connection, project: str) -> dict[str, ReviewStatus]:
     query = select(review_items.c.item_id, review_items.c.status).where(_of(review_items, project))
     return {row.item_id: ReviewStatus(row.status) for row in connection.execute(query)}
+
+
+def oldest_waiting(connection: Connection, project: str) -> str | None:
+    waits = _of(review_items, project) & review_items.c.status.in_(sorted(OPEN))
+    return connection.execute(select(func.min(review_items.c.created_at)).where(waits)).scalar()
 
 
 def all_reflexions(connection: Connection, project: str) -> tuple[Reflexion, ...]:

@@ -15,8 +15,15 @@ from reflect.scope.provenance import TRIAGE_DOMAIN
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem
 from reflect.scope.rows import correction
+from reflect.workspace import Workspace
 
 _CLAIM_CHARS = 600
+
+
+def lessons_for(workspace: Workspace) -> tuple[str, ...]:
+    """What the triage step of a run on `workspace` is told: `triage_lessons` of its project."""
+    with workspace.ledger() as ledger:
+        return triage_lessons(ledger, workspace.project.project_id)
 
 
 def triage_lessons(ledger: Ledger, project: str) -> tuple[str, ...]:
