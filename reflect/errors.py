@@ -11,6 +11,7 @@ ReflectError
 ├── LedgerError             the ledger cannot be opened, migrated or written       (exit 4)
 ├── EngineError             an engine gave no usable answer                        (its outcome)
 ├── OrchestratorError       the Prefect server cannot be reached                   (exit 4)
+├── TimeLimitReached        the work took longer than it may                       (exit 4)
 └── RepositoryBusy          another run holds the repository                       (exit 5)
 
 Every message is one sentence that says what failed, on what, the value, what was left untouched, and what to
@@ -68,6 +69,10 @@ class EngineError(ReflectError):
 
 class OrchestratorError(ReflectError):
     """The Prefect server cannot be reached."""
+
+
+class TimeLimitReached(ReflectError):
+    """The work took longer than it may."""
 
 
 class RepositoryBusy(ReflectError):

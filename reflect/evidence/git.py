@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from reflect.deadline import time_left
 from reflect.errors import ConfigurationError, RepositoryError
 from reflect.evidence.objects import ObjectReader
 
@@ -239,7 +240,7 @@ class Git:
     def objects(self) -> Iterator[ObjectReader]:
         """A reader over one persistent `git cat-file --batch`."""
         command, extra = self._in_clean_room(("cat-file", "--batch"))
-        reader = ObjectReader(command, _environment(extra), silence_s=SECONDS)
+        reader = ObjectReader(command, _environment(extra), silence_s=time_left(SECONDS))
         try:
             yield reader
         finally:
@@ -274,7 +275,7 @@ class Git:
         return DefaultBranch(None, tips, "HEAD, which is detached (no origin/HEAD, no default_branch in config.yaml)")
 
     def _piece(self, pipe: int, command: Sequence[str]) -> bytes:
-        ready, _, _ = select.select([pipe], [], [], SECONDS)
+        ready, _, _ = select.select([pipe], [], [], time_left(SECONDS))
         if not ready:
             raise RepositoryError(
                 f"`{_shown(command)}` said nothing for {SECONDS:g} s in {self.root} and was given up."
@@ -339,6 +340,7 @@ def _finished(
     timeout_s: float = SECONDS,
     extra: Mapping[str, str] | None = None,
 ) -> bytes:
+    timeout_s = time_left(timeout_s)
     try:
         done = subprocess.run(
             command,

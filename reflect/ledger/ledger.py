@@ -10,7 +10,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from reflect.errors import LedgerError
-from reflect.ledger import reading, recording, reviewing
+from reflect.ledger import nights, reading, recording, reviewing
 from reflect.ledger.database import Database
 from reflect.ledger.entry import LedgerEntry
 from reflect.ledger.reading import LedgerCounts, RunSummary, SeenRows
@@ -157,6 +157,25 @@ class Ledger:
     def counts(self, project: str, landed_runs: Collection[str] | None = None) -> LedgerCounts:
         """What `reflect status` shows; None counts the runs of every wiki of the project."""
         return self._ask(project, lambda connection: reading.counts(connection, project, landed_runs))
+
+    def begin_night(self, organisation: str, night_id: str, started_at: str) -> None:
+        """Note that a night has begun, at `started_at` in ISO 8601 and UTC."""
+        with self._database.write() as connection:
+            nights.begin(connection, _named(organisation), night_id, started_at)
+
+    def settle_night(self, night: nights.NightRow, projects: Collection[nights.ProjectRow]) -> None:
+        """Write down what a night came to and what became of each project."""
+        _named(night.organisation)
+        with self._database.write() as connection:
+            nights.settle(connection, night, projects)
+
+    def recent_nights(self, organisation: str, limit: int = 10) -> tuple[nights.NightRow, ...]:
+        """The last nights of an organisation, newest first."""
+        return self._ask(organisation, lambda connection: nights.recent(connection, organisation, limit))
+
+    def project_states(self, organisation: str, limit: int = 30) -> dict[str, tuple[str, ...]]:
+        """Of each project, what became of it in the last settled nights, newest first."""
+        return self._ask(organisation, lambda connection: nights.project_states(connection, organisation, limit))
 
     def rebuild(self, wiki: WikiSources) -> Rebuilt:
         """Restore from a wiki's own sources what is missing, so that the next run does not write it again.
