@@ -21,7 +21,7 @@ from reflect.workspace import Workspace
 logger = logging.getLogger("reflect.expectations")
 
 
-@task(name="check plan", task_run_name="check-plan", cache_policy=NO_CACHE)
+@task(name="check plan", task_run_name="check plan", cache_policy=NO_CACHE)
 def check_plan(plan: Plan, intake: Intake, workspace: Workspace) -> Plan:
     """The plan without the actions that break an expectation; their findings have a fate that names it."""
     logger.info("expectations: checking a plan of %d actions", len(plan.actions))
@@ -37,7 +37,7 @@ def check_plan(plan: Plan, intake: Intake, workspace: Workspace) -> Plan:
     return verdict.accepted
 
 
-@task(name="check pages", task_run_name="check-pages", cache_policy=NO_CACHE)
+@task(name="check pages", task_run_name="check pages", cache_policy=NO_CACHE)
 def check_pages(written: Written, intake: Intake, workspace: Workspace) -> Written:
     """The drafts without the pages that break an expectation; those stay as they are."""
     logger.info("expectations: checking %d pages", len(written.drafted))

@@ -1,15 +1,16 @@
 """Calling one task over many items, from a flow or from inside another task.
 
-`Task.map` on a bounded runner waits for ever when the calling code itself runs as a task on that runner. A pool of our
-own, with the run context copied into each thread, holds in both places, and one failing item never takes the others
-down.
+`Task.map` on a bounded runner waits for ever when the calling code itself runs as a task on that runner. Threads of
+our own, with the run context copied into each, hold in both places, and one failing item never takes the others down.
+They keep no process alive: an item that hangs for ever must not hold a worker for ever.
 """
 
 from __future__ import annotations
 
 import contextvars
+import queue
+import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -35,6 +36,33 @@ def over(items: Iterable[Item], call: Callable[[Item], Result], workers: int) ->
         except Exception as error:  # the caller accounts for it: it is part of the answer
             return Done(item, None, error)
 
-    with ThreadPoolExecutor(workers, thread_name_prefix="reflect") as pool:
-        futures = [pool.submit(contextvars.copy_context().run, one, item) for item in items]
-        return tuple(future.result() for future in futures)
+    waiting: queue.SimpleQueue[tuple[int, Item]] = queue.SimpleQueue()
+    for numbered in enumerate(items):
+        waiting.put(numbered)
+    done: dict[int, Done[Item, Result]] = {}
+    stopped: list[BaseException] = []
+
+    def work() -> None:
+        while True:
+            try:
+                number, item = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                done[number] = one(item)
+            except BaseException as signal:  # the run is being stopped: the caller must hear of it, on its own thread
+                stopped.append(signal)
+                return
+
+    threads = [_started(work) for _ in range(min(workers, waiting.qsize()))]
+    for thread in threads:
+        thread.join()
+    if stopped:
+        raise stopped[0]
+    return tuple(done[number] for number in sorted(done))
+
+
+def _started(work: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="reflect-parallel", daemon=True)
+    thread.start()
+    return thread

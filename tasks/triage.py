@@ -12,6 +12,7 @@ from prefect.cache_policies import NO_CACHE, CachePolicy
 from prefect.context import TaskRunContext
 from prefect.transactions import IsolationLevel
 
+from reflect.deadline import check
 from reflect.model import Finding, Plan, Session, digest
 from reflect.pipeline import triage
 from reflect.pipeline.intake import Intake
@@ -36,7 +37,7 @@ class PerCheckpoint(CachePolicy):
         return digest(*triage.cache_key(inputs["engine"], inputs["session"]))
 
 
-@task(name="reflect on checkpoint", task_run_name="reflect-{name}", persist_result=True, result_serializer="json")
+@task(name="reflect on checkpoint", task_run_name="reflect · {name}", persist_result=True, result_serializer="json")
 def reflect_on_checkpoint(engine: Engine, session: Session, name: str) -> str:
     """The findings of one session as JSON, from the cache where this session was read before."""
     return triage.reflect_on_session(engine, session)
@@ -49,12 +50,13 @@ def reflect_on_sessions(engine: Engine, intake: Intake, workspace: Workspace) ->
     cached = _with_cache(workspace.settings.state / "results")
 
     def one(session: Session) -> str:
-        return str(cached(sealed(engine), sealed(session), session.id))
+        check()
+        return str(cached(sealed(engine), sealed(session), f"checkpoint {session.id}"))
 
     return triage.gather((done.item, done.result, done.error) for done in over(sessions, one, WORKERS))
 
 
-@task(name="reflect on commits", task_run_name="reflect-on-commits", cache_policy=NO_CACHE)
+@task(name="reflect on commits", task_run_name="reflect · commits", cache_policy=NO_CACHE)
 def reflect_on_commits(engine: Engine, intake: Intake) -> tuple[Finding, ...]:
     """The findings of all new commits."""
     logger.info("triage: reflecting on %d commits", len(intake.batch.commits))

@@ -22,7 +22,7 @@ logger = logging.getLogger("reflect.write")
 WORKERS = 4
 
 
-@task(name="write page", task_run_name="write-{path}", cache_policy=NO_CACHE)
+@task(name="write page", task_run_name="write · {path}", cache_policy=NO_CACHE)
 def write_page(desk: Desk, bound: BoundAction, path: str) -> PageDraft:
     """The draft of one page."""
     return desk.write(bound)

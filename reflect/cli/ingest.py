@@ -40,7 +40,7 @@ def ingest(
     quiet_orchestrator(announce=not as_json)
     from flows.repository import ingest_repository
 
-    named = ingest_repository.with_options(flow_run_name=workspace.run_name)
+    named = ingest_repository.with_options(flow_run_name=f"ingest · {workspace.run_name}")
     with server_explained():
         report: RunReport = named(workspace.git.root, engine=engine, dry_run=dry_run)
     print(json.dumps(report.as_json()) if as_json else render_markdown(report))

@@ -77,12 +77,12 @@ def test_names_states_and_artifact_in_the_ui(
 ) -> None:
     report = command_line.json("ingest", "--repo", repository.path)
     head = repository.git("rev-parse", "HEAD")[:8]
-    name = f"{report['project']}@{head}"
+    name = f"ingest · {report['project']}@{head}"
     run = ask(prefect_server, "flow_runs", flow_runs={"name": {"any_": [name]}}, sort="START_TIME_DESC")[0]
     assert run["state_name"] == "Completed"
-    stages = {"collect", "reflect-on-commits", "plan", "check-plan", "scope", "check-pages", "index", "archive"}
-    pages = {f"write-{page['path']}" for page in report["pages"]}
-    states = task_runs(prefect_server, run["id"], stages | pages | {"reflect-aaaaaaaaaaaa/0"})
+    stages = {"collect", "reflect · commits", "plan", "check plan", "scope", "check pages", "index", "archive"}
+    pages = {f"write · {page['path']}" for page in report["pages"]}
+    states = task_runs(prefect_server, run["id"], stages | pages | {"reflect · checkpoint aaaaaaaaaaaa/0"})
     assert set(states.values()) == {"Completed"}
     (artifact,) = ask(prefect_server, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
     assert artifact["key"] == f"report-{report['project']}" and report["run"] in artifact["data"]
@@ -94,10 +94,10 @@ def test_a_session_that_was_read_before_comes_from_the_cache(
     dry = command_line.json("ingest", "--dry-run", "--repo", repository.path)
     report = command_line.json("ingest", "--repo", repository.path)
     assert [page["path"] for page in report["pages"]] == [page["path"] for page in dry["pages"]]
-    name = f"{report['project']}@{repository.git('rev-parse', 'HEAD')[:8]}"
+    name = f"ingest · {report['project']}@{repository.git('rev-parse', 'HEAD')[:8]}"
     runs = ask(prefect_server, "flow_runs", flow_runs={"name": {"any_": [name]}}, sort="START_TIME_DESC")
-    states = task_runs(prefect_server, runs[0]["id"], {"reflect-aaaaaaaaaaaa/0"})
-    assert states["reflect-aaaaaaaaaaaa/0"] == "Cached"
+    states = task_runs(prefect_server, runs[0]["id"], {"reflect · checkpoint aaaaaaaaaaaa/0"})
+    assert states["reflect · checkpoint aaaaaaaaaaaa/0"] == "Cached"
 
 
 def test_stages_nested_in_a_task_of_a_bounded_runner_come_to_an_end(command_line: CommandLine, tmp_path: Path) -> None:
