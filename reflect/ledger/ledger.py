@@ -169,6 +169,20 @@ class Ledger:
         with self._database.write() as connection:
             nights.settle(connection, night, projects)
 
+    def settle_project_night(self, organisation: str, night_id: str, project: nights.ProjectRow) -> None:
+        """Write down what became of one project, while its night goes on."""
+        with self._database.write() as connection:
+            nights.settle_project(connection, _named(organisation), night_id, project)
+
+    def project_nights(self, organisation: str, night_id: str) -> tuple[nights.ProjectRow, ...]:
+        """What is known of the projects of one night."""
+        return self._ask(organisation, lambda connection: nights.project_rows(connection, organisation, night_id))
+
+    def give_up_nights(self, organisation: str, finished_at: str, *, but: str) -> tuple[str, ...]:
+        """Close the nights that a crash left running, `but` one; their ids."""
+        with self._database.write() as connection:
+            return nights.give_up(connection, _named(organisation), finished_at, but=but)
+
     def recent_nights(self, organisation: str, limit: int = 10) -> tuple[nights.NightRow, ...]:
         """The last nights of an organisation, newest first."""
         return self._ask(organisation, lambda connection: nights.recent(connection, organisation, limit))

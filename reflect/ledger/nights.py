@@ -15,17 +15,17 @@ KEPT = 400
 """Nights that are remembered: more than a year of them."""
 
 RUNNING = "running"
+CRASHED = "crashed"
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectRow:
-    """What became of one project in one night."""
+    """What became of one project in one night; `payload` is the whole of it as JSON."""
 
     project_id: str
     state: str
     reason: str = ""
-    run_id: str = ""
-    usd: float = 0.0
+    payload: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,31 @@ def settle(connection: Connection, night: NightRow, projects: Iterable[ProjectRo
     values = {"state": night.state, "finished_at": night.finished_at, "report": report}
     connection.execute(update(nights).where(*_is(nights, key)).values(values))
     connection.execute(delete(night_projects).where(*_is(night_projects, key)))
-    rows = [
-        key
-        | {"project_id": one.project_id, "state": one.state, "reason": one.reason, "run_id": one.run_id}
-        | {"usd": one.usd}
-        for one in projects
-    ]
-    if rows:
-        connection.execute(insert(night_projects), rows)
+    for one in projects:
+        settle_project(connection, night.organisation, night.night_id, one)
+
+
+def settle_project(connection: Connection, organisation: str, night_id: str, project: ProjectRow) -> None:
+    """Write down what became of one project as soon as it is known, in place of what was said of it before."""
+    key = {"organisation": organisation, "night_id": night_id, "project_id": project.project_id}
+    connection.execute(delete(night_projects).where(*_is(night_projects, key)))
+    values = {"state": project.state, "reason": project.reason, "payload": project.payload}
+    connection.execute(insert(night_projects), key | values)
+
+
+def project_rows(connection: Connection, organisation: str, night_id: str) -> tuple[ProjectRow, ...]:
+    """What is known of the projects of one night, ordered by their ids."""
+    key = {"organisation": organisation, "night_id": night_id}
+    query = select(night_projects).where(*_is(night_projects, key)).order_by(night_projects.c.project_id)
+    return tuple(ProjectRow(row.project_id, row.state, row.reason, row.payload) for row in connection.execute(query))
+
+
+def give_up(connection: Connection, organisation: str, finished_at: str, *, but: str) -> tuple[str, ...]:
+    """Close every night that still counts as running, `but` one; their ids."""
+    running = (nights.c.organisation == organisation) & (nights.c.finished_at == "") & (nights.c.night_id != but)
+    found = tuple(connection.execute(select(nights.c.night_id).where(running).order_by(nights.c.number)).scalars())
+    connection.execute(update(nights).where(running).values(state=CRASHED, finished_at=finished_at))
+    return found
 
 
 def recent(connection: Connection, organisation: str, limit: int) -> tuple[NightRow, ...]:

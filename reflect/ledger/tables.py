@@ -211,8 +211,7 @@ night_projects = Table(
     Column("project_id", String(64), nullable=False),
     Column("state", String(16), nullable=False),
     Column("reason", SafeText, nullable=False),
-    Column("run_id", String(64), nullable=False),
-    Column("usd", Float, nullable=False),
+    Column("payload", SafeText, nullable=False),
     PrimaryKeyConstraint("organisation", "night_id", "project_id"),
     ForeignKeyConstraint(["organisation", "night_id"], ["nights.organisation", "nights.night_id"]),
 )

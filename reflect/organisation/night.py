@@ -6,13 +6,16 @@ did not happen because something before it failed is named as that.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
+from reflect.errors import ReflectError, RepositoryBusy, TimeLimitReached
 from reflect.model import ProjectId, Value
 from reflect.report import RunReport, Spend
 
@@ -96,6 +99,15 @@ class ProjectNight(Value):
             spend=report.spend,
         )
 
+    @classmethod
+    def of_error(cls, project: str, error: Exception, *, name: str = "", seconds: float = 0.0) -> ProjectNight:
+        """What a project that did not come to its end is told as; evidence in the words of a fault stays out."""
+        if isinstance(error, TimeLimitReached):
+            state = ProjectState.TIMED_OUT
+        else:
+            state = ProjectState.BUSY if isinstance(error, RepositoryBusy) else ProjectState.FAILED
+        return cls(project=project, state=state, name=name, reason=explained(error), seconds=seconds)
+
 
 class NightReport(Value):
     """Everything a night has to say; every project of the organisation is in it once."""
@@ -162,6 +174,18 @@ class NightReport(Value):
             "usd": round(self.usd, 6),
             "cap_reached": self.cap_reached,
         }
+
+
+def explained(error: BaseException) -> str:
+    """What is told of an error: its own sentence where we foresaw it, else its kind and place alone.
+
+    The words of an error that nobody foresaw may repeat what a transcript says.
+    """
+    if isinstance(error, ReflectError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"A fault of the product ({type(error).__name__}{place}); nothing of this project landed; please report it."
 
 
 def failed_in_a_row(states: Sequence[str]) -> int:

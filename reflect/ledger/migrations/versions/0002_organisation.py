@@ -54,8 +54,7 @@ def _make_nights() -> None:
         sa.Column("project_id", sa.String(64), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("reason", sa.Text, nullable=False),
-        sa.Column("run_id", sa.String(64), nullable=False),
-        sa.Column("usd", sa.Float, nullable=False),
+        sa.Column("payload", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("organisation", "night_id", "project_id", name="pk_night_projects"),
         sa.ForeignKeyConstraint(
             ["organisation", "night_id"],
