@@ -1,0 +1,1 @@
+"""What starts reflect on one machine or on many: compose file, systemd units, automations, and `make serve`."""

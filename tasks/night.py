@@ -1,0 +1,109 @@
+"""The night in the Prefect UI: its progress, its report, and the state that tells what it came to."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+from uuid import UUID
+
+import httpx
+from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact
+from prefect.client.schemas.objects import State
+from prefect.events import emit_event
+from prefect.exceptions import PrefectException
+from prefect.states import Completed, Failed
+
+from reflect.organisation.night import NightReport, NightState, ProjectNight, ProjectState, render_markdown
+
+logger = logging.getLogger("reflect.night")
+
+_NAMES = {
+    ProjectState.DONE: "Completed",
+    ProjectState.PARTLY: "PartlyDone",
+    ProjectState.UNCHANGED: "NothingNew",
+    ProjectState.BUSY: "Busy",
+    ProjectState.SKIPPED: "Skipped",
+    ProjectState.FAILED: "Failed",
+    ProjectState.TIMED_OUT: "TimedOut",
+}
+
+
+def state_of(report: NightReport) -> State[str]:
+    """The final state of a night's run: what failed in part is told apart from what failed and what did not."""
+    message = report.headline[:2000]
+    match report.state:
+        case NightState.FAILED:
+            return Failed(message=message)
+        case NightState.PARTLY_DONE:
+            return Completed(name="PartlyDone", message=message, data=report.night)
+        case NightState.REFUSED:
+            return Completed(name="Refused", message=message, data=report.night)
+        case NightState.COMPLETED:
+            return Completed(message=message, data=report.night)
+
+
+def state_of_project(one: ProjectNight) -> State[str]:
+    """The final state of the run of one project."""
+    message = one.reason[:2000] or f"{one.pages} pages, {one.queued} claims wait for review"
+    if one.state in (ProjectState.FAILED, ProjectState.TIMED_OUT):
+        return Failed(name=_NAMES[one.state], message=message)
+    return Completed(name=_NAMES[one.state], message=message, data=one.run)
+
+
+class Progress:
+    """The progress of a night as an artifact; a server that does not take it stops nothing."""
+
+    def __init__(self, key: str, total: int) -> None:
+        self._total = total
+        self._done = 0
+        self._guard = threading.Lock()
+        self._artifact: UUID | None = None
+        with _untaken("progress"):
+            made = create_progress_artifact(
+                progress=0.0 if total else 100.0, key=key, description=f"{total} projects have something new"
+            )
+            self._artifact = cast(UUID, made)
+
+    def one_more(self) -> None:
+        with self._guard:
+            self._done += 1
+            share = 100.0 * self._done / self._total
+        if self._artifact is not None:
+            with _untaken("progress"):
+                update_progress_artifact(
+                    self._artifact, progress=share, description=f"{self._done} of {self._total} projects"
+                )
+
+
+def publish_night(report: NightReport) -> None:
+    """Attach the report to the run, and raise the event that says that the cap was reached."""
+    key = f"night-{slug(report.organisation)}"
+    with _untaken("report"):
+        create_markdown_artifact(markdown=render_markdown(report), key=key, description=report.headline)
+    if report.cap_reached:
+        emit_event(
+            "reflect.spend-cap-reached",
+            resource={
+                "prefect.resource.id": f"reflect.organisation.{slug(report.organisation)}",
+                "prefect.resource.name": report.organisation,
+            },
+            payload={"message": report.headline, "usd": round(report.usd, 6), "cap_usd": report.cap_usd},
+        )
+
+
+def slug(name: str) -> str:
+    """`name` as the key of an artifact."""
+    return re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-") or "organisation"
+
+
+@contextmanager
+def _untaken(what: str) -> Iterator[None]:
+    """The work has been done by then: an artifact that the server does not take is said, and no failure."""
+    try:
+        yield
+    except (httpx.HTTPError, PrefectException) as error:
+        logger.warning("night: Prefect did not take the %s: %s", what, error)
