@@ -24,6 +24,7 @@ from reflect.review.deciding import quarantine as quarantine_item
 from reflect.review.deciding import reject as reject_item
 from reflect.review.listing import Filter, as_json, listed, named
 from reflect.review.words import WHY, in_full, one_line, outlook, printable
+from reflect.scope.decided import Verb
 from reflect.scope.review import ReviewItem, ReviewStatus
 from reflect.workspace import Workspace
 
@@ -313,4 +314,5 @@ def _said(done: Done) -> str:
     if not done.changed:
         return f"{done.item.id} is {done.item.status} already; nothing was changed."
     where = f" on {done.page} in {done.folder}" if done.page else ""
-    return f"{done.item.id} is {done.item.status} now{where}."
+    edited = " edited and" if done.item.decision == Verb.EDIT else ""
+    return f"{done.item.id} is{edited} {done.item.status} now{where}."

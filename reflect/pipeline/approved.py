@@ -207,7 +207,8 @@ def _action(item: ReviewItem, approval: Approval, state: WikiState) -> Action:
             return asked
     title = _title(item)
     category = item.category or asked.category
-    slug = asked.slug if title == asked.title else slugify(title)
+    as_planned = asked.operation is Operation.CREATE and item.edited_at is None
+    slug = asked.slug if as_planned else slugify(title)
     taken = {canonical_key(path) for path in state.paths}
     taken |= {canonical_key(page.path.split("/", 1)[1]) for page in state.archived}
     if canonical_key(f"{category}/{slug}.md") in taken:

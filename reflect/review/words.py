@@ -64,12 +64,18 @@ def in_full(bench: Bench, item: ReviewItem) -> str:
         lines += [f"  {printable(item.original_claim)}"]
     lines += ["", f"Whose words: {_whose(item)}", "", "Evidence"]
     lines += [line for one in item.evidence_items for line in _evidence(one)]
-    lines += ["", "Why it is here", *(f"  {WHY[reason]} ({reason})" for reason in item.reasons)]
+    lines += ["", "Why it is here", *(f"  {why}" for why in why_here(item))]
     lines += ["", "What approving would do", *(f"  {line}" for line in outlook(bench, item))]
     history = bench.ledger.decisions(item.project_id, item.id)
     if history:
         lines += ["", "Decided so far", *(f"  {_decision(one)}" for one in history)]
     return "\n".join(lines) + "\n"
+
+
+def why_here(item: ReviewItem) -> tuple[str, ...]:
+    """Every reason in words, with its name."""
+    reasons = tuple(f"{WHY[reason]} ({reason})" for reason in item.reasons)
+    return reasons or ("Its owner rewrote it, and nothing else stood in its way: approving writes it.",)
 
 
 def outlook(bench: Bench, item: ReviewItem) -> tuple[str, ...]:

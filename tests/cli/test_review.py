@@ -78,7 +78,7 @@ def test_show_says_why_it_is_here_and_what_approving_would_do(reflect: Reflect) 
     shown, _ = reflect("review", "show", strayed.id)
     assert STRAYED in shown and "> no, never retry" in shown and "(project shop)" in shown
     assert "A session behind it worked outside the project. (workspace_outside_project)" in shown
-    assert "create preferences/strayed.md in the wiki of `shop`" in shown
+    assert "create preferences/never-retry-a-payment.md in the wiki of `shop`" in shown
     assert "--widen` makes it" in shown and "after a second yes" in shown
     shown, _ = reflect("review", "show", outside.id[:6])
     assert "It cannot be approved as it stands" in shown and "review edit" in shown
@@ -91,7 +91,7 @@ def test_an_operator_answers_the_whole_queue(reflect: Reflect) -> None:
     """R1 and R2 by an operator's word."""
     shop = reflect.shop
     said, _ = reflect("review", "approve", shop.item(KINDS["strayed"]).id)
-    assert "is approved now on preferences/strayed.md" in said
+    assert "is approved now on preferences/never-retry-a-payment.md" in said
     said, _ = reflect("review", "approve", shop.item(KINDS["strayed"]).id)
     assert "approved already; nothing was changed" in said
     reflect("review", "approve", shop.item(KINDS["rule"]).id, "--widen", "--yes")
@@ -110,7 +110,7 @@ def test_an_operator_answers_the_whole_queue(reflect: Reflect) -> None:
         "change": "quarantined",
     }
     assert {item["decided_by"] for item in items.values()} == {ADA}
-    own, everyones = shop.page("preferences/strayed.md"), shop.pages()
+    own, everyones = shop.page("preferences/never-retry-a-payment.md"), shop.pages()
     assert "scope: project\n" in own and 'project_id: "shop"' in own and "scope_source: operator\n" in own
     (text,) = [text for path, text in everyones.items() if path.startswith("all/")]
     assert "scope: global\n" in text and "project_id" not in text and "scope_source: operator\n" in text

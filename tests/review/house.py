@@ -148,7 +148,7 @@ def every_question(plan: Plan, intake: Intake) -> Plan:
     found = {name: next(one for one in findings if claim in one.quote) for name, claim in KINDS.items()}
     found["derived"] = found["derived"].model_copy(update={"origin": Origin.DERIVED})
     planted = {
-        "strayed": alone(found["strayed"], "strayed"),
+        "strayed": alone(found["strayed"], "never-retry-a-payment"),
         "change": alone(found["change"], OWN_PAGE),
         "outside": alone(found["outside"], "outside"),
         "derived": alone(found["derived"], "derived"),
