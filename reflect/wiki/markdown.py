@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from reflect.folding import fold as fold
+
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
@@ -93,11 +93,6 @@ def is_rule(line: str) -> bool:
 def is_underline(line: str) -> bool:
     """Whether `line`, below a paragraph, would make a heading of it."""
     return _UNDERLINE.match(line.rstrip("\r\n")) is not None
-
-
-def fold(text: str) -> str:
-    """`text` on one line, white space folded, without characters that no reader shows."""
-    return " ".join(_SURROGATE.sub("\ufffd", _CONTROL.sub("", text)).split())
 
 
 def as_text(text: str) -> str:
