@@ -196,7 +196,7 @@ def test_status_says_how_long_the_oldest_question_waits(reflect: Reflect) -> Non
 
 def test_what_was_refused_stays_refused_in_a_second_run(reflect: Reflect) -> None:
     reflect("review", "reject", "--all")
-    (reflect.shop.workspace.folder / "wiki" / "log.md").unlink()
+    (reflect.shop.folder / "wiki" / "log.md").unlink()
     assert night(reflect.shop.workspace).queued == 0
     assert reflect.json("review", "list")["items"] == []
 

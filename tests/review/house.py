@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
+from reflect.ledger.ledger import Ledger
 from reflect.model import Action, Finding, Operation, Origin, Plan
 from reflect.pipeline.index import Outcomes, land
 from reflect.pipeline.intake import Intake, take_in
@@ -80,9 +81,14 @@ class Shop:
     def workspace(self) -> Workspace:
         return Workspace.open(self.git.path, self.settings)
 
+    project = "shop"
+
     @property
-    def project(self) -> str:
-        return self.workspace.project.project_id
+    def folder(self) -> Path:
+        return self.git.path / ".reflect"
+
+    def ledger(self) -> Ledger:
+        return Ledger.open(self.settings.ledger)
 
     @contextmanager
     def bench(self, by: str = ADA) -> Iterator[Bench]:
@@ -91,7 +97,7 @@ class Shop:
             yield Bench.of_repository(workspace, ledger, by)
 
     def items(self, status: str | None = None) -> tuple[ReviewItem, ...]:
-        with self.workspace.ledger() as ledger:
+        with self.ledger() as ledger:
             return ledger.queue(self.project, status)
 
     def item(self, said: str) -> ReviewItem:
@@ -100,11 +106,11 @@ class Shop:
         return found
 
     def page(self, path: str) -> str:
-        return (self.workspace.folder / "wiki" / path).read_text()
+        return (self.folder / "wiki" / path).read_text()
 
     def pages(self) -> dict[str, str]:
         """Every page of the repository's wiki and of the organisation's, by path."""
-        wikis = {"own": self.workspace.folder, "all": self.settings.organisation_wiki()}
+        wikis = {"own": self.folder, "all": self.settings.organisation_wiki()}
         return {
             f"{name}/{path.relative_to(folder / 'wiki')}": path.read_text()
             for name, folder in wikis.items()

@@ -21,7 +21,7 @@ from tests.review.house import KINDS, PLAIN, STRAYED, Shop, alone, every_questio
 
 def thrown_away(queue: Shop) -> None:
     """As where a wiki was never committed and its clone is gone: everything is read again."""
-    (queue.workspace.folder / "wiki" / "log.md").unlink()
+    (queue.folder / "wiki" / "log.md").unlink()
 
 
 def fates(queue: Shop, *, planted: bool = False) -> dict[str, tuple[str, str]]:
@@ -127,7 +127,7 @@ def test_findings_that_wait_keep_what_is_known_of_all_their_sessions(queue: Shop
     )
     alike = Shop(repository, queue.settings.model_copy(update={"state_dir": tmp_path / "state"}))
     night(alike.workspace)
-    with alike.workspace.ledger() as ledger:
+    with alike.ledger() as ledger:
         (waits,) = ledger.pending_findings("shop", frozenset())
         kept = {episode.id: episode for episode in ledger.pending_episodes("shop", frozenset())}
     assert set(kept) == set(waits.evidence_ids) and len(kept) == 2

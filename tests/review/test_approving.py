@@ -37,7 +37,7 @@ def keys(text: str) -> dict[str, Any]:
 
 
 def rows(queue: Shop, project: str, item: ReviewItem) -> list[Reflexion]:
-    with queue.workspace.ledger() as ledger:
+    with queue.ledger() as ledger:
         said = {finding.quote for finding in item.action.findings}
         return [row for row in ledger.reflexions(project) if row.intervention in said]
 
@@ -192,7 +192,7 @@ def test_evidence_that_is_gone_expires_the_question(queue: Shop) -> None:
 
 @pytest.mark.parametrize("gone", [False, True])
 def test_a_page_that_moved_on_supersedes_the_question(queue: Shop, gone: bool) -> None:
-    path = queue.workspace.folder / "wiki" / OWN_PAGE
+    path = queue.folder / "wiki" / OWN_PAGE
     if gone:
         path.unlink()
     else:
@@ -204,7 +204,7 @@ def test_a_page_that_moved_on_supersedes_the_question(queue: Shop, gone: bool) -
 
 
 def test_what_the_wiki_says_already_is_superseded(queue: Shop) -> None:
-    page = queue.workspace.folder / "wiki" / "decisions" / "by-hand.md"
+    page = queue.folder / "wiki" / "decisions" / "by-hand.md"
     page.write_text(f"# By hand\n\n{KINDS['strayed']} (checkpoint aaaaaaaaaaaa)\n")
     with queue.bench() as bench, pytest.raises(ScopeError, match=r"by-hand.md says what .* superseded"):
         approve(bench, queue.item(KINDS["strayed"]))
@@ -230,7 +230,7 @@ def test_while_a_run_holds_the_repository_nothing_is_approved(queue: Shop) -> No
 def test_a_place_that_is_taken_gets_a_page_of_its_own_beside_it(queue: Shop) -> None:
     """R1 by an operator's word."""
     item = queue.item(KINDS["strayed"])
-    taken = queue.workspace.folder / "wiki" / item.action.path
+    taken = queue.folder / "wiki" / item.action.path
     taken.parent.mkdir(exist_ok=True)
     taken.write_text("# Somebody's page\n\nSomething else.\n")
     with queue.bench() as bench:

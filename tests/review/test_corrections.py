@@ -18,12 +18,12 @@ WHY = "a plan for one day is no lesson"
 
 
 def lessons(queue: Shop) -> list[Reflexion]:
-    with queue.workspace.ledger() as ledger:
+    with queue.ledger() as ledger:
         return [row for row in ledger.reflexions("shop") if row.domain == TRIAGE_DOMAIN]
 
 
 def told(queue: Shop) -> tuple[str, ...]:
-    with queue.workspace.ledger() as ledger:
+    with queue.ledger() as ledger:
         return triage_lessons(ledger, "shop")
 
 

@@ -29,7 +29,7 @@ class Until:
 
 
 def state(queue: Shop) -> dict[str, str]:
-    wikis = (queue.workspace.folder / "wiki", queue.settings.organisation_wiki() / "wiki")
+    wikis = (queue.folder / "wiki", queue.settings.organisation_wiki() / "wiki")
     files = {str(file): file.read_text() for wiki in wikis for file in sorted(wiki.rglob("*.md"))}
     return files | {item.id: item.model_dump_json() for item in queue.items()}
 
@@ -74,8 +74,8 @@ def test_a_wiki_that_was_thrown_away_gets_what_was_approved_again(queue: Shop) -
         page = approve(bench, queue.item(KINDS["strayed"])).page
         assert page is not None
         standing = queue.page(page)
-        (queue.workspace.folder / "wiki" / page).unlink()
-        (queue.workspace.folder / "wiki" / "log.md").unlink()
+        (queue.folder / "wiki" / page).unlink()
+        (queue.folder / "wiki" / "log.md").unlink()
         assert land_waiting(bench.ledger, bench.registry, bench.destination("shop") or bench.organisation)
     assert queue.page(page) == standing
     assert "scope: project\n" in standing and 'project_id: "shop"' in standing

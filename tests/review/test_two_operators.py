@@ -38,7 +38,7 @@ def test_one_of_many_decisions_stands(shared: Shop) -> None:
     with ThreadPoolExecutor(MANY) as pool:
         said = list(pool.map(one, range(MANY)))
     assert said.count("won") >= 1
-    with shared.workspace.ledger() as ledger:
+    with shared.ledger() as ledger:
         history = ledger.decisions("shop", item.id)
     assert len(history) == said.count("won")
     assert all(text in ("won", "so already") or "operator" in text for text in said), said
