@@ -8,6 +8,7 @@ ReflectError
 ├── ScopeError              a scope or provenance rule was broken by a caller      (exit 4)
 ├── WikiError               the wiki could not be read or landed                   (exit 4)
 │   └── PageError           one page does not parse                                (its outcome)
+├── SearchError             the index cannot be made, or qmd was required and is not there (exit 4)
 ├── LedgerError             the ledger cannot be opened, migrated or written       (exit 4)
 ├── EngineError             an engine gave no usable answer                        (its outcome)
 ├── OrchestratorError       the Prefect server cannot be reached                   (exit 4)
@@ -57,6 +58,10 @@ class WikiError(ReflectError):
 
 class PageError(WikiError):
     """One page does not parse; its bytes stay as they are."""
+
+
+class SearchError(ReflectError):
+    """The index cannot be made, or qmd was required and cannot answer."""
 
 
 class LedgerError(ReflectError):

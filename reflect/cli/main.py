@@ -1,7 +1,7 @@
-"""The door. Answers the one question that must be answered at once, and loads the command line for all others.
+"""The door. Answers the questions that must be answered at once, and loads the command line for all others.
 
-`reflect ingest` on a repository in which nothing happened takes as long as asking git: nothing but the standard library
-is imported for it (figures: README).
+`reflect ingest` on a repository in which nothing happened takes as long as asking git, and `reflect search` as long as
+looking into an index: nothing but the standard library is imported for them (figures: README and docs/search.md).
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments[:1] == ["ingest"] and _answered_at_once(arguments[1:]):
         return
+    if arguments[:1] == ["search"]:
+        from reflect.cli.search_at_once import answered_at_once
+
+        if answered_at_once(arguments[1:]):
+            return
     from reflect.cli.app import run
 
     sys.exit(run(arguments))
