@@ -32,18 +32,18 @@ _NAMES = {
 }
 
 
-def state_of(report: NightReport) -> State[str]:
+def state_of(report: NightReport) -> State[NightReport]:
     """The final state of a night's run: what failed in part is told apart from what failed and what did not."""
     message = report.headline[:2000]
     match report.state:
         case NightState.FAILED:
-            return Failed(message=message)
+            return Failed(message=message, data=report)
         case NightState.PARTLY_DONE:
-            return Completed(name="PartlyDone", message=message, data=report.night)
+            return Completed(name="PartlyDone", message=message, data=report)
         case NightState.REFUSED:
-            return Completed(name="Refused", message=message, data=report.night)
+            return Completed(name="Refused", message=message, data=report)
         case NightState.COMPLETED:
-            return Completed(message=message, data=report.night)
+            return Completed(message=message, data=report)
 
 
 def state_of_project(one: ProjectNight) -> State[str]:

@@ -36,7 +36,7 @@ def ingest(
     if not force:
         _warn_off_branch(workspace)
     if not as_json:
-        _show_progress()
+        show_progress()
     quiet_orchestrator(announce=not as_json)
     from flows.repository import ingest_repository
 
@@ -57,7 +57,8 @@ def _warn_off_branch(workspace: Workspace) -> None:
         )
 
 
-def _show_progress() -> None:
+def show_progress() -> None:
+    """Print what the run logs on standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger = logging.getLogger("reflect")

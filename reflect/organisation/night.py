@@ -126,12 +126,12 @@ class NightReport(Value):
 
     @property
     def state(self) -> NightState:
-        """Failed only where nothing that was tried came to its end."""
+        """Failed only where every project did that says anything: the rest of an organisation is not lost with one."""
         if self.refused:
             return NightState.REFUSED
-        tried = [one for one in self.projects if one.state not in (*_NO_VERDICT, ProjectState.UNCHANGED)]
-        failed = [one for one in tried if one.state in FAILURES]
-        if failed and len(failed) == len(tried):
+        told = [one for one in self.projects if one.state not in _NO_VERDICT]
+        failed = [one for one in told if one.state in FAILURES]
+        if failed and len(failed) == len(told):
             return NightState.FAILED
         partly = any(one.state in (ProjectState.PARTLY, ProjectState.SKIPPED) for one in self.projects)
         lost = any(step.state is not StepState.DONE for step in self.steps)

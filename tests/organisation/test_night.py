@@ -52,7 +52,7 @@ def night(*states: ProjectState, steps: tuple[Step, ...] = (), **more: object) -
         ((DONE, PARTLY), NightState.PARTLY_DONE, 3),
         ((DONE, SKIPPED), NightState.PARTLY_DONE, 3),
         ((FAILED, TIMED_OUT), NightState.FAILED, 4),
-        ((FAILED, UNCHANGED), NightState.FAILED, 4),
+        ((FAILED, UNCHANGED), NightState.PARTLY_DONE, 3),
         ((FAILED, BUSY, SKIPPED), NightState.FAILED, 4),
     ],
 )

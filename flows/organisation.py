@@ -1,0 +1,115 @@
+"""A night of a whole organisation, and what may be started by hand."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from pydantic import Field
+
+from flows.fan_out import as_deployments, as_tasks
+from flows.night import Night
+from flows.project import ingest_member
+from reflect.deadline import call_within
+from reflect.errors import RepositoryBusy
+from reflect.organisation import record
+from reflect.organisation.estate import Estate, News
+from reflect.organisation.night import NightReport, ProjectNight, ProjectState
+from tasks.night import publish_night, state_of, state_of_project
+from tasks.organisation import finish_night, probe, sweep
+from tasks.sealed import sealed
+
+
+class EngineChoice(StrEnum):
+    """Which engine reads the evidence."""
+
+    EXTRACTIVE = "extractive"
+    CLAUDE = "claude"
+
+
+OrganisationFile = Annotated[
+    Path | None, Field(description="The organisation file; the one in REFLECT_ORGANISATION where none is named.")
+]
+Projects = Annotated[
+    tuple[str, ...], Field(description="Only these projects, by their ids; all of them where none is named.")
+]
+DryRun = Annotated[bool, Field(description="Plan, and write nothing.")]
+ProjectName = Annotated[
+    str,
+    Field(
+        description="The project's id in the organisation file.",
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$",
+        examples=["payments-api"],
+    ),
+]
+Engine = Annotated[
+    EngineChoice | None, Field(description="Which engine reads the evidence; the organisation's where none is chosen.")
+]
+
+
+def _night_name() -> str:
+    return f"night · {Estate.load(flow_run.parameters.get('organisation')).name}"
+
+
+def _project_name() -> str:
+    parameters = flow_run.parameters
+    estate = Estate.load(parameters.get("organisation"))
+    return f"ingest · {estate.news(parameters['project']).name}"
+
+
+@flow(name="ingest organisation", flow_run_name=_night_name)
+def ingest_organisation(
+    organisation: OrganisationFile = None, projects: Projects = (), dry_run: DryRun = False
+) -> State[NightReport]:
+    """Ingest every project of the organisation that has something new, each failing alone, and report."""
+    night = Night.begin(Estate.load(organisation), projects, dry_run=dry_run)
+    try:
+        with night.alone():
+            report = whole_night(night)
+    except RepositoryBusy as busy:
+        report = night.refused(busy)
+    publish_night(report)
+    return state_of(report)
+
+
+def whole_night(night: Night) -> NightReport:
+    """What a night does, in its order; every project of the organisation is in the report once."""
+    if not night.dry_run:
+        record.begin(night.estate, night.id)
+    swept = () if night.dry_run else sweep(sealed(night.estate), night.id, night.run, alone=night.is_alone)
+    news = probe(sealed(night.estate), night.projects, len(night.projects))
+    spread = as_deployments if night.on_the_pool else as_tasks
+    ran = spread(night, [one for one in news if one.is_new])
+    projects = (*ran, *(_unchanged(one) for one in news if not one.is_new))
+    return finish_night(sealed(night.estate), sealed(night.report(projects, swept)))
+
+
+@flow(name="ingest project", flow_run_name=_project_name)
+def ingest_project(
+    project: ProjectName,
+    organisation: OrganisationFile = None,
+    engine: Engine = None,
+    dry_run: DryRun = False,
+    night: Annotated[str, Field(description="The night this run belongs to; empty for a run by hand.")] = "",
+) -> State[str]:
+    """Ingest one project of the organisation, whether the night would find something new in it or not."""
+    estate = Estate.load(organisation)
+    holder = str(flow_run.id or "by-hand")
+    try:
+        done = call_within(
+            estate.nightly.project_limit_s,
+            lambda: ingest_member(estate, estate.require(project), holder, engine=engine, dry_run=dry_run),
+        )
+    except Exception as error:
+        done = ProjectNight.of_error(project, error)
+    if night:
+        record.tell(estate, night, done)
+    return state_of_project(done)
+
+
+def _unchanged(one: News) -> ProjectNight:
+    return ProjectNight(project=one.project, state=ProjectState.UNCHANGED, name=one.name, run=one.last_run)

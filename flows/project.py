@@ -1,0 +1,34 @@
+"""One project of an organisation: open it, hold it, ingest it, write it back."""
+
+from __future__ import annotations
+
+import time
+
+from flows.repository import ingest
+from reflect.deadline import check
+from reflect.organisation.estate import Estate
+from reflect.organisation.night import ProjectNight
+from tasks.report import publish_report
+
+
+def ingest_member(
+    estate: Estate, project: str, holder: str, *, engine: str | None = None, dry_run: bool = False
+) -> ProjectNight:
+    """Compile what is new in `project` into its wiki and write that back, with the project's lease held by `holder`.
+
+    Calls tasks, so it runs inside a flow, or inside a task of a larger one. Raises RepositoryBusy where another run
+    holds the project, and any ReflectError that stops it; nothing of it has landed then, or all of it.
+    """
+    began = time.monotonic()
+    with estate.lease(project, holder) as lease, estate.opened(project) as workspace:
+
+        def before_landing() -> None:
+            check()
+            lease.check()
+
+        report = ingest(workspace, engine or estate.engine, dry_run=dry_run, before_landing=before_landing)
+        published = None if dry_run else estate.write_back(project, workspace, report)
+        publish_report(report)
+        done = ProjectNight.of(report, name=workspace.run_name)
+        told = done if published is None else done.model_copy(update=published.as_update())
+        return told.model_copy(update={"seconds": round(time.monotonic() - began, 3)})

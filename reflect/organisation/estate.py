@@ -1,0 +1,162 @@
+"""An organisation's repositories as a night meets them: which have news, held one at a time, opened, written back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+from pydantic import Field, ValidationError
+
+from reflect.errors import ConfigurationError, ReflectError
+from reflect.freshness import find_root, fresh
+from reflect.ledger.ledger import Ledger
+from reflect.model import ProjectId, Value
+from reflect.organisation.nightly import Nightly
+from reflect.report import RunReport
+from reflect.settings import Settings
+from reflect.wiki.lock import repository_lock
+from reflect.workspace import Workspace
+
+
+class Lease(Protocol):
+    """The right to write one wiki, held until somebody else may take it."""
+
+    def check(self) -> None:
+        """Raise RepositoryBusy where the lease is no longer held."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Whether a project has something new. What could not be told counts as new: the run finds out, and says why."""
+
+    project: str
+    name: str
+    is_new: bool
+    last_run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenBack:
+    """Where a run's pages went: the commit, the address a person can open, and what became of it in words."""
+
+    commit: str = ""
+    url: str = ""
+    said: str = ""
+
+    def as_update(self) -> dict[str, str]:
+        return {"commit": self.commit, "url": self.url, "written_back": self.said}
+
+
+class _Member(Value):
+    id: ProjectId
+    repository: str
+    tags: tuple[str, ...] = ()
+
+
+class _File(Value):
+    name: str
+    state_dir: Path | None = None
+    ledger: str | None = None
+    engine: str | None = None
+    nightly: Nightly = Nightly()
+    projects: tuple[_Member, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Estate:
+    """One organisation, loaded once and never changed."""
+
+    file: Path
+    organisation: _File
+    settings: Settings
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> Estate:
+        settings = Settings.of_environment()
+        import os
+
+        file = path or Path(os.environ["REFLECT_ORGANISATION"])
+        try:
+            organisation = _File.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        except (OSError, ValidationError, yaml.YAMLError) as error:
+            raise ConfigurationError(f"{file} cannot be used: {error}") from error
+        update: dict[str, Any] = {"state_dir": organisation.state_dir, "ledger_url": organisation.ledger}
+        return cls(
+            file, organisation, settings.model_copy(update={key: value for key, value in update.items() if value})
+        )
+
+    @property
+    def name(self) -> str:
+        return self.organisation.name
+
+    @property
+    def nightly(self) -> Nightly:
+        return self.organisation.nightly
+
+    @property
+    def engine(self) -> str | None:
+        return self.organisation.engine
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        return tuple(member.id for member in self.organisation.projects)
+
+    def tags(self, project: str) -> tuple[str, ...]:
+        """What runs of `project` are found by: the project, and the teams it belongs to."""
+        return (f"project:{project}", *(f"team:{tag}" for tag in self._member(project).tags))
+
+    def news(self, project: str) -> News:
+        """Whether anything happened in `project` since its last run."""
+        root = find_root(Path(self._member(project).repository))
+        last = fresh(root) if root is not None else None
+        return News(project, project, last is None, last.run if last is not None else "")
+
+    @contextmanager
+    def opened(self, project: str) -> Iterator[Workspace]:
+        """The project's workspace."""
+        workspace = Workspace.open(Path(self._member(project).repository), self.settings)
+        with repository_lock(workspace.lock):
+            yield workspace
+
+    @contextmanager
+    def lease(self, name: str, holder: str) -> Iterator[Lease]:
+        """Hold `name` for `holder`. Raises RepositoryBusy where another one holds it."""
+        with repository_lock(self.settings.state / "leases" / name):
+            yield _Held()
+
+    def holders(self) -> frozenset[str]:
+        """Who holds a lease now."""
+        return frozenset()
+
+    def ledger(self) -> Ledger:
+        return Ledger.open(self.settings.ledger)
+
+    def write_back(self, project: str, workspace: Workspace, report: RunReport) -> WrittenBack:
+        """Publish what a run wrote, as the project's policy says."""
+        return WrittenBack()
+
+    def require(self, project: str) -> str:
+        """`project`, if it is one of this organisation's. Raises ConfigurationError."""
+        self._member(project)
+        return project
+
+    def _member(self, project: str) -> _Member:
+        for member in self.organisation.projects:
+            if member.id == project:
+                return member
+        raise ConfigurationError(
+            f"The organisation {self.name} has no project {project!r}; nothing was started; it has "
+            f"{', '.join(self.projects)}."
+        )
+
+
+class _Held:
+    def check(self) -> None:
+        return
+
+
+__all__ = ["Estate", "Lease", "News", "ReflectError", "WrittenBack"]
