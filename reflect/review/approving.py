@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from reflect.errors import ScopeError
+from reflect.model import Operation
 from reflect.pipeline.approved import Destination, Repeated, draft_approved, land_approved, land_waiting
+from reflect.pipeline.archive import archive
 from reflect.review.bench import Bench
 from reflect.review.deciding import Done, decide, require_allowed
 from reflect.review.drift import Drift, drift_of
@@ -77,6 +79,9 @@ def _approved(
         if fault is not None:
             fault("the decision is in the ledger")
         land_approved(done.item, draft, place, fault=fault)
+        workspace = bench.repository(place.project_id) if draft.action is Operation.RESOLVE else None
+        if workspace is not None:
+            archive(workspace, f"review-{item.id}")
     return replace(done, page=draft.path, folder=str(place.folder))
 
 

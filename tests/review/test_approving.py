@@ -12,7 +12,9 @@ import pytest
 
 from reflect.errors import RepositoryBusy, ScopeError
 from reflect.ledger.text import dump
+from reflect.model import Operation, Plan
 from reflect.pipeline.approved import Destination
+from reflect.pipeline.intake import Intake
 from reflect.review.approving import approve
 from reflect.review.deciding import edit
 from reflect.scope.reflexion import Reflexion
@@ -20,7 +22,19 @@ from reflect.scope.review import ReviewItem
 from reflect.scope.vocabulary import ORGANISATION
 from reflect.wiki.lock import repository_lock
 from reflect.wiki.page import parse_page
-from tests.review.house import ADA, APPROVABLE, KINDS, NOW, OWN_PAGE, PLAIN, THEIR_PAGE, Shop
+from tests.review.house import (
+    ADA,
+    APPROVABLE,
+    KINDS,
+    NOW,
+    OWN_PAGE,
+    PLAIN,
+    THEIR_PAGE,
+    Shop,
+    every_question,
+    night,
+    shop,
+)
 
 GLOBAL = {"scope": "global", "scope_confidence": "1.0", "scope_source": "operator"}
 OWN = {**GLOBAL, "scope": "project", "project_id": "shop", "workspace_root": "."}
@@ -238,6 +252,23 @@ def test_a_place_that_is_taken_gets_a_page_of_its_own_beside_it(queue: Shop) -> 
     assert done.page == f"{item.action.category}/{item.action.slug}-{item.id[:6]}.md"
     assert keys(queue.page(done.page)) == OWN
     assert taken.read_text() == "# Somebody's page\n\nSomething else.\n"
+
+
+def test_an_approved_end_of_something_sends_its_page_to_the_archive(tmp_path: Path) -> None:
+    """R1 by an operator's word."""
+    made = shop(tmp_path)
+
+    def finished(plan: Plan, intake: Intake) -> Plan:
+        (planted,) = [one for one in every_question(plan, intake).actions if one.path == OWN_PAGE]
+        return Plan(actions=(planted.model_copy(update={"operation": Operation.RESOLVE}),))
+
+    night(made.workspace, finished)
+    with made.bench() as bench:
+        assert approve(bench, made.item(KINDS["change"])).page == OWN_PAGE
+    assert not (made.folder / "wiki" / OWN_PAGE).exists()
+    text = made.page(f"_archive/{OWN_PAGE}")
+    assert keys(text) == OWN and "status: resolved\n" in text and KINDS["change"] in text
+    assert OWN_PAGE not in made.page("index.md")
 
 
 def test_in_the_category_an_operator_chose_the_page_is_a_new_one(queue: Shop) -> None:

@@ -79,6 +79,36 @@ def test_only_the_builder_makes_scope_keys() -> None:
     assert found == {made: {place} for made, place in places.items()}
 
 
+WRITERS = {
+    "draft_page": {
+        "pipeline/write.py": "the pages of a run",
+        "pipeline/approved.py": "the page of what an operator approved",
+    },
+    "Landing": {
+        "pipeline/index.py": "the files of a run; `.last_run` alone where nothing was new",
+        "pipeline/archive.py": "moves pages with their keys as they are",
+        "pipeline/approved.py": "the page of what an operator approved",
+        "wiki/landing.py": "finishes what was killed",
+    },
+    "reflexion_row": {
+        "ledger/recording.py": "the records of a run; a known one is kept as it is",
+        "ledger/reviewing.py": "a record that an operator's decision made or changed",
+    },
+}
+"""Every place from which a page or a record is written, and why. There is one builder, one landing, one row."""
+
+
+@pytest.mark.parametrize("written", WRITERS)
+def test_pages_and_rows_are_written_from_places_that_are_listed(written: str) -> None:
+    """R1 and R2: a new place fails until it is listed here with a reason, and so does a reason without a place."""
+    found = {
+        name
+        for name, tree in sources().items()
+        if any(isinstance(node, ast.Call) and _called(node.func) == written for node in ast.walk(tree))
+    }
+    assert found == set(WRITERS[written])
+
+
 @pytest.mark.parametrize(
     "code",
     [
