@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test check format bench clean
+.PHONY: help setup demo serve test check format bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,9 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY) ## build a sample organisation, ingest it and say where to look
 	$(BIN)/python -m examples.demo
+
+serve: $(READY) ## server, deployments and worker on this machine, until Ctrl-C; says where the UI is
+	$(BIN)/python -m deployments.serve
 
 test: $(READY) ## everything that can fail, on real parts
 	$(BIN)/python -m pytest

@@ -76,7 +76,7 @@ def _serve(parts: ExitStack, environment: Mapping[str, str]) -> None:
         ["prefect", "work-pool", "create", POOL, "--type", "process", "--overwrite"],
         ["prefect", "deploy", "--all", "--no-prompt"],
         ["deployments.automations"],
-        ["deployments.sweep"],
+        ["deployments.sweep", "0"],
     ):
         _run(command, environment, logs)
     start = ["worker", "start", "--pool", POOL, "--limit", str(WORKER_SLOTS), "--install-policy", "never"]

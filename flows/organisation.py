@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,9 +19,10 @@ from reflect.deadline import call_within
 from reflect.errors import RepositoryBusy
 from reflect.organisation import record
 from reflect.organisation.estate import Estate, News
-from reflect.organisation.night import NightReport, ProjectNight, ProjectState
-from tasks.night import publish_night, state_of, state_of_project
-from tasks.organisation import finish_night, probe, sweep
+from reflect.organisation.night import NightReport, ProjectNight, ProjectState, Step
+from reflect.organisation.steps import LINT, STEPS, SYNTHESIS
+from tasks.night import publish_night, publish_nights, state_of, state_of_project, state_of_steps
+from tasks.organisation import finish_night, probe, step, sweep
 from tasks.sealed import sealed
 
 
@@ -51,8 +53,9 @@ Engine = Annotated[
 ]
 
 
-def _night_name() -> str:
-    return f"night · {Estate.load(flow_run.parameters.get('organisation')).name}"
+def _named(what: str) -> Callable[[], str]:
+    """A name for runs that are about a whole organisation: what they do, and for which."""
+    return lambda: f"{what} · {Estate.load(flow_run.parameters.get('organisation')).name}"
 
 
 def _project_name() -> str:
@@ -61,7 +64,7 @@ def _project_name() -> str:
     return f"ingest · {estate.news(parameters['project']).name}"
 
 
-@flow(name="ingest organisation", flow_run_name=_night_name)
+@flow(name="ingest organisation", flow_run_name=_named("night"))
 def ingest_organisation(
     organisation: OrganisationFile = None, projects: Projects = (), dry_run: DryRun = False
 ) -> State[NightReport]:
@@ -85,7 +88,8 @@ def whole_night(night: Night) -> NightReport:
     spread = as_deployments if night.on_the_pool else as_tasks
     ran = spread(night, [one for one in news if one.is_new])
     projects = (*ran, *(_unchanged(one) for one in news if not one.is_new))
-    return finish_night(sealed(night.estate), sealed(night.report(projects, swept)))
+    taken = () if night.dry_run else _steps(night.estate, projects)
+    return finish_night(sealed(night.estate), sealed(night.report(projects, swept, taken)))
 
 
 @flow(name="ingest project", flow_run_name=_project_name)
@@ -109,6 +113,25 @@ def ingest_project(
     if night:
         record.tell(estate, night, done)
     return state_of_project(done)
+
+
+@flow(name="lint and report", flow_run_name=_named("lint"))
+def lint_and_report(organisation: OrganisationFile = None) -> State[str]:
+    """Lint every wiki of the organisation, and show what its last nights came to. Writes nothing."""
+    estate = Estate.load(organisation)
+    publish_nights(estate.name, record.last_nights(estate))
+    return state_of_steps([step(sealed(estate), name, ()) for name in STEPS if name == LINT])
+
+
+@flow(name="synthesis", flow_run_name=_named("synthesis"))
+def synthesise_organisation(organisation: OrganisationFile = None) -> State[str]:
+    """Look across the projects for lessons that several of them share, and queue those for review."""
+    estate = Estate.load(organisation)
+    return state_of_steps([step(sealed(estate), name, ()) for name in STEPS if name == SYNTHESIS])
+
+
+def _steps(estate: Estate, projects: Sequence[ProjectNight]) -> tuple[Step, ...]:
+    return tuple(step(sealed(estate), name, sealed(projects)) for name in STEPS)
 
 
 def _unchanged(one: News) -> ProjectNight:

@@ -5,19 +5,33 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast
 from uuid import UUID
 
 import httpx
-from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact
+from prefect.artifacts import (
+    create_markdown_artifact,
+    create_progress_artifact,
+    create_table_artifact,
+    update_progress_artifact,
+)
 from prefect.client.schemas.objects import State
 from prefect.events import emit_event
 from prefect.exceptions import PrefectException
 from prefect.states import Completed, Failed
 
-from reflect.organisation.night import NightReport, NightState, ProjectNight, ProjectState, render_markdown
+from reflect.ledger.nights import NightRow
+from reflect.organisation.night import (
+    NightReport,
+    NightState,
+    ProjectNight,
+    ProjectState,
+    Step,
+    StepState,
+    render_markdown,
+)
 
 logger = logging.getLogger("reflect.night")
 
@@ -52,6 +66,14 @@ def state_of_project(one: ProjectNight) -> State[str]:
     if one.state in (ProjectState.FAILED, ProjectState.TIMED_OUT):
         return Failed(name=_NAMES[one.state], message=message)
     return Completed(name=_NAMES[one.state], message=message, data=one.run)
+
+
+def state_of_steps(steps: Sequence[Step]) -> State[str]:
+    """The final state of a run that does one of an organisation's steps by itself."""
+    said = "; ".join(f"{step.name}: {step.summary or step.state.value}" for step in steps) or "nothing to do"
+    if any(step.state is StepState.FAILED for step in steps):
+        return Failed(message=said)
+    return Completed(message=said, data=said)
 
 
 class Progress:
@@ -92,6 +114,18 @@ def publish_night(report: NightReport) -> None:
                 "prefect.resource.name": report.organisation,
             },
             payload={"message": report.headline, "usd": round(report.usd, 6), "cap_usd": report.cap_usd},
+        )
+
+
+def publish_nights(organisation: str, nights: Sequence[NightRow]) -> None:
+    """A table of the last nights."""
+    rows = [
+        {"night": one.night_id, "state": one.state, "began": one.started_at, "what": one.report.get("headline", "")}
+        for one in nights
+    ]
+    with _untaken("nights"):
+        create_table_artifact(
+            table=rows, key=f"nights-{slug(organisation)}", description="The last nights, newest first"
         )
 
 

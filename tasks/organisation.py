@@ -9,8 +9,9 @@ from datetime import timedelta
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
+from reflect.organisation import steps
 from reflect.organisation.estate import Estate, News
-from reflect.organisation.night import NightReport
+from reflect.organisation.night import NightReport, ProjectNight, Step, StepState
 from reflect.organisation.record import settle
 from tasks.parallel import over
 from tasks.sweep import sweep_runs
@@ -43,6 +44,16 @@ def probe(estate: Estate, projects: Sequence[str], count: int) -> tuple[News, ..
     news = tuple(done.result or News(done.item, done.item, is_new=True) for done in answers)
     logger.info("probe: %d of %d projects have something new", sum(one.is_new for one in news), count)
     return news
+
+
+@task(name="step", task_run_name="{name}", cache_policy=NO_CACHE)
+def step(estate: Estate, name: str, projects: Sequence[ProjectNight]) -> Step:
+    """Do what is done once for the whole organisation; a failure is told of in what comes back."""
+    done = steps.take(name, estate, projects)
+    logger.log(
+        logging.INFO if done.state is StepState.DONE else logging.WARNING, "%s: %s %s", name, done.state, done.summary
+    )
+    return done
 
 
 @task(name="report", task_run_name="report", cache_policy=NO_CACHE)

@@ -43,6 +43,12 @@ def settle(estate: Estate, report: NightReport) -> NightReport:
     return report
 
 
+def last_nights(estate: Estate, limit: int = 30) -> tuple[NightRow, ...]:
+    """The last nights of the organisation, newest first."""
+    with estate.ledger() as ledger:
+        return ledger.recent_nights(estate.name, limit)
+
+
 def _night_row(report: NightReport) -> NightRow:
     began, ended = instant(report.started_at), instant(report.finished_at)
     return NightRow(report.organisation, report.night, report.state.value, began, ended, report.as_json())
