@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from reflect.errors import ScopeError
+from reflect.errors import ScopeError, WikiError
 from reflect.model import Operation
 from reflect.pipeline.approved import Destination, Repeated, draft_approved, land_approved, land_waiting
 from reflect.pipeline.archive import archive
@@ -20,6 +20,7 @@ from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem, ReviewStatus
 from reflect.scope.rows import lesson, row_id
 from reflect.scope.vocabulary import ORGANISATION, MemoryType, Scope
+from reflect.wiki.draft import PageDraft
 from reflect.wiki.landing import Fault
 
 
@@ -41,26 +42,22 @@ def approve(
     choice, target = _choice(item, widen), None if widen else project_id or item.narrowest_scope
     place = _place(bench, item, target, widen)
     bench.require_authority(place.project_id)
+    if item.status is ReviewStatus.APPROVED:
+        return _landed_again(bench, item, choice, target, place)
+    require_allowed(item, Verb.APPROVE)
+    if widen and not confirmed:
+        raise ScopeError(
+            f"Review item {item.id} would be shown in every project: that needs a second, explicit yes; nothing was "
+            "changed."
+        )
+    asked = item.model_copy(update={"status": ReviewStatus.PENDING})  # what had expired is looked at afresh
+    approval = approved_by_scope(asked, choice, bench.registry, project_id=target, widening_confirmed=confirmed)
+    decided = Decided(
+        verb=Verb.APPROVE, status=ReviewStatus.APPROVED, by=bench.by, at=bench.at, choice=choice, project_id=target
+    )
     with bench.held(place):
-        if item.status is ReviewStatus.APPROVED:
-            return _landed_again(bench, item, choice, target, place)
-        require_allowed(item, Verb.APPROVE)
-        if widen and not confirmed:
-            raise ScopeError(
-                f"Review item {item.id} would be shown in every project; that needs a second, explicit yes; it stays "
-                "as it is."
-            )
-        approval = approved_by_scope(item, choice, bench.registry, project_id=target, widening_confirmed=confirmed)
         if (drift := drift_of(bench, item)) is not None:
             raise _expired(bench, item, drift)
-        decided = Decided(
-            verb=Verb.APPROVE,
-            status=ReviewStatus.APPROVED,
-            by=bench.by,
-            at=bench.at,
-            choice=choice,
-            project_id=target,
-        )
         return _approved(bench, item, approval, decided, place, fault)
 
 
@@ -78,11 +75,21 @@ def _approved(
     if done.changed:
         if fault is not None:
             fault("the decision is in the ledger")
-        land_approved(done.item, draft, place, fault=fault)
+        _land(done.item, draft, place, fault)
         workspace = bench.repository(place.project_id) if draft.action is Operation.RESOLVE else None
         if workspace is not None:
             archive(workspace, f"review-{item.id}")
     return replace(done, page=draft.path, folder=str(place.folder))
+
+
+def _land(item: ReviewItem, draft: PageDraft, place: Destination, fault: Fault | None) -> None:
+    try:
+        land_approved(item, draft, place, fault=fault)
+    except WikiError as error:
+        raise WikiError(
+            f"Review item {item.id} is approved, but its page is not in place yet: {str(error).rstrip('.')}; "
+            f"`reflect review approve {item.id}` puts it there, and so does the next run."
+        ) from error
 
 
 def _choice(item: ReviewItem, widen: bool) -> Choice:
@@ -116,7 +123,8 @@ def _landed_again(bench: Bench, item: ReviewItem, choice: Choice, target: str | 
             f"Review item {item.id} was approved by {item.decided_by} for "
             f"{item.target_project or 'the whole organisation'}; it stays so."
         )
-    land_waiting(bench.ledger, bench.registry, place)
+    with bench.held(place):
+        land_waiting(bench.ledger, bench.registry, place)
     return Done(item, changed=False, folder=str(place.folder))
 
 

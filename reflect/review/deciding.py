@@ -19,17 +19,20 @@ from reflect.scope.review import ReviewItem, ReviewStatus
 _PUT_ASIDE = "put aside by an operator"
 _REJECTED = "rejected by an operator"
 
+_EXPIRED = frozenset({ReviewStatus.EXPIRED_EVIDENCE})
 _LEFT = frozenset({ReviewStatus.QUARANTINED, ReviewStatus.EXPIRED_EVIDENCE, ReviewStatus.SUPERSEDED})
 _OPEN = frozenset({ReviewStatus.PENDING, ReviewStatus.DEFERRED})
 ALLOWED: Mapping[Verb, frozenset[ReviewStatus]] = {
-    Verb.APPROVE: _OPEN,
+    Verb.APPROVE: _OPEN | _EXPIRED,
+    Verb.EXPIRE: _OPEN | _EXPIRED,
     Verb.DEFER: _OPEN,
-    Verb.EXPIRE: _OPEN,
     Verb.EDIT: _OPEN | _LEFT,
     Verb.REJECT: _OPEN | _LEFT,
     Verb.QUARANTINE: _OPEN | _LEFT,
 }
-"""What an item may be for each decision. A rejection and an approval are final: new evidence asks again."""
+"""What an item may be for each decision. A rejection and an approval are final: new evidence asks again.
+
+Approving what had expired looks again: a clone that had not fetched a session yet is no reason to lose a question."""
 
 Rows = Callable[[ReviewItem, Mapping[str, Reflexion]], Iterable[tuple[str, Reflexion]]]
 """From the item as it stood and its recorded lessons to the lessons as they are after a decision."""

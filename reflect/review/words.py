@@ -82,7 +82,7 @@ def outlook(bench: Bench, item: ReviewItem) -> tuple[str, ...]:
     """What each way of approving would do, or why there is none."""
     if item.status is ReviewStatus.APPROVED:
         return (f"It was approved for {item.target_project or 'the whole organisation'}.",)
-    if not item.is_open:
+    if not item.is_open and item.status is not ReviewStatus.EXPIRED_EVIDENCE:
         return (f"It cannot be approved: it is {item.status}. `reflect review edit {item.id}` opens it again.",)
     if not item.approvable:
         return (

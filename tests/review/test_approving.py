@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reflect.errors import RepositoryBusy, ScopeError
+from reflect.errors import RepositoryBusy, ScopeError, WikiError
 from reflect.ledger.text import dump
 from reflect.model import Operation, Plan
 from reflect.pipeline.approved import Destination
@@ -162,7 +162,7 @@ def test_a_project_that_nobody_registered_or_that_is_not_here_is_no_target(queue
     assert queue.item(KINDS["wide"]).status == "pending"
 
 
-def test_only_who_answers_for_a_wiki_puts_something_into_it(queue: Shop) -> None:
+def test_apply_requires_authorized_decider(queue: Shop) -> None:
     with queue.bench("Eve <eve@elsewhere.example>") as bench:
         strict = replace(bench, maintainers={"shop": ("ada@example.com",)})
         for decide in (approve, lambda b, i: edit(b, i, text="Mine now")):
@@ -184,7 +184,7 @@ def test_approving_twice_is_so_already_and_another_target_is_refused(queue: Shop
     assert queue.pages() == before
 
 
-def test_a_changed_session_expires_the_question(queue: Shop) -> None:
+def test_apply_refuses_on_evidence_drift(queue: Shop) -> None:
     item = queue.item(KINDS["strayed"])
     rewrite_tree(queue, "bbbbbbbbbbbb")
     with queue.bench() as bench:
@@ -196,12 +196,45 @@ def test_a_changed_session_expires_the_question(queue: Shop) -> None:
         assert approve(bench, mine).changed, "an owner who saw what stands now may put it into words"
 
 
-def test_evidence_that_is_gone_expires_the_question(queue: Shop) -> None:
-    item = queue.item(KINDS["strayed"])
-    queue.git.git("update-ref", "-d", "refs/heads/entire/checkpoints/v1")
-    with queue.bench() as bench, pytest.raises(ScopeError, match=r"bbbbbbbbbbbb/0 does not exist any more"):
-        approve(bench, item)
-    assert queue.item(KINDS["strayed"]).status == "expired_evidence"
+def test_evidence_that_is_gone_expires_the_question_until_it_is_back(queue: Shop) -> None:
+    """R1 by an operator's word, once the session is there again."""
+    ref = "refs/heads/entire/checkpoints/v1"
+    kept = queue.git.git("rev-parse", ref)
+    queue.git.git("update-ref", "-d", ref)
+    with queue.bench() as bench:
+        for _ in range(2):
+            with pytest.raises(ScopeError, match=r"bbbbbbbbbbbb/0 does not exist any more"):
+                approve(bench, queue.item(KINDS["strayed"]))
+        gone = queue.item(KINDS["strayed"])
+        assert gone.status == "expired_evidence" and len(bench.ledger.decisions("shop", gone.id)) == 1
+    queue.git.git("update-ref", ref, kept)
+    with queue.bench() as bench:
+        done = approve(bench, gone)
+    assert done.page is not None and keys(queue.page(done.page)) == OWN
+
+
+def test_a_page_that_cannot_be_put_in_place_now_is_put_there_later(queue: Shop) -> None:
+    """R1 by an operator's word."""
+
+    def full(step: str) -> None:
+        if step == "write the journal":
+            raise OSError(28, "No space left on device")
+
+    before = queue.pages()
+    with queue.bench() as bench:
+        with pytest.raises(WikiError, match=r"is approved, but its page is not in place yet: .* No space left"):
+            approve(bench, queue.item(KINDS["strayed"]), fault=full)
+        assert queue.pages() == before
+        assert approve(bench, queue.item(KINDS["strayed"])).changed is False
+    (text,) = [text for path, text in queue.pages().items() if before.get(path) != text]
+    assert keys(text) == OWN
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_refusal_makes_no_folder(queue: Shop, kind: str) -> None:
+    with queue.bench() as bench, pytest.raises(ScopeError):
+        approve(bench, queue.item(KINDS[kind]), widen=True)
+    assert not queue.settings.organisation_wiki().exists()
 
 
 @pytest.mark.parametrize("gone", [False, True])
