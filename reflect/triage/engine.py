@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from reflect.configuration import Format
+from reflect.errors import EngineError
 from reflect.model import Action, Commit, EvidenceMode, Finding, PageContent, PageSummary, Plan, Session
+
+
+class NoChanges(EngineError):
+    """The page says all of it already; nothing is wrong, and there is nothing to write."""
+
+
+class Unusable(EngineError):
+    """What an engine answered did not stand its checks: what it is about is set aside, and nothing waits for it."""
 
 
 class Engine(Protocol):
@@ -23,6 +32,9 @@ class Engine(Protocol):
 
     def reflect(self, session: Session, mode: EvidenceMode) -> tuple[Finding, ...]:
         """The findings of one session, seen as `mode` allows (`views.visible_turns`)."""
+
+    def commit_groups(self, commits: Sequence[Commit]) -> Sequence[Sequence[Commit]]:
+        """`commits` in groups that are reflected on by themselves: one that fails takes no other down."""
 
     def reflect_on_commits(self, commits: Sequence[Commit]) -> tuple[Finding, ...]:
         """The findings of all commits of a run."""

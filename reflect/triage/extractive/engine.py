@@ -41,6 +41,10 @@ class ExtractiveEngine:
     def reflect(self, session: Session, mode: EvidenceMode) -> tuple[Finding, ...]:
         return reflect_on_session(self._listener, session, mode)
 
+    def commit_groups(self, commits: Sequence[Commit]) -> tuple[Sequence[Commit], ...]:
+        """All in one group: what a commit reverts is looked for among the others."""
+        return (commits,) if commits else ()
+
     def reflect_on_commits(self, commits: Sequence[Commit]) -> tuple[Finding, ...]:
         return reflect_on_history(self._listener, commits)
 
