@@ -19,7 +19,8 @@ from reflect.errors import OrchestratorError, TimeLimitReached
 from reflect.organisation import record
 from reflect.organisation.estate import News
 from reflect.organisation.night import ProjectNight, ProjectState
-from tasks.night import Progress, slug
+from tasks.artifacts import slug
+from tasks.night import Progress
 from tasks.parallel import over
 from tasks.project import project as project_task
 from tasks.sealed import sealed

@@ -33,24 +33,7 @@ class EngineChoice(StrEnum):
     CLAUDE = "claude"
 
 
-OrganisationFile = Annotated[
-    Path | None, Field(description="The organisation file; the one in REFLECT_ORGANISATION where none is named.")
-]
-Projects = Annotated[
-    tuple[str, ...], Field(description="Only these projects, by their ids; all of them where none is named.")
-]
-DryRun = Annotated[bool, Field(description="Plan, and write nothing.")]
-ProjectName = Annotated[
-    str,
-    Field(
-        description="The project's id in the organisation file.",
-        pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$",
-        examples=["payments-api"],
-    ),
-]
-Engine = Annotated[
-    EngineChoice | None, Field(description="Which engine reads the evidence; the organisation's where none is chosen.")
-]
+ProjectName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$", examples=["payments-api"])]
 
 
 def _named(what: str) -> Callable[[], str]:
@@ -66,9 +49,15 @@ def _project_name() -> str:
 
 @flow(name="ingest organisation", flow_run_name=_named("night"))
 def ingest_organisation(
-    organisation: OrganisationFile = None, projects: Projects = (), dry_run: DryRun = False
+    organisation: Path | None = None, projects: tuple[ProjectName, ...] = (), dry_run: bool = False
 ) -> State[NightReport]:
-    """Ingest every project of the organisation that has something new, each failing alone, and report."""
+    """Ingest every project of the organisation that has something new, each failing alone, and report.
+
+    Args:
+        organisation: The organisation file; the one in REFLECT_ORGANISATION where none is named.
+        projects: Only these projects, by their ids; all of them where none is named.
+        dry_run: Plan, and write nothing.
+    """
     night = Night.begin(Estate.load(organisation), projects, dry_run=dry_run)
     try:
         with night.alone():
@@ -95,12 +84,20 @@ def whole_night(night: Night) -> NightReport:
 @flow(name="ingest project", flow_run_name=_project_name)
 def ingest_project(
     project: ProjectName,
-    organisation: OrganisationFile = None,
-    engine: Engine = None,
-    dry_run: DryRun = False,
-    night: Annotated[str, Field(description="The night this run belongs to; empty for a run by hand.")] = "",
+    organisation: Path | None = None,
+    engine: EngineChoice | None = None,
+    dry_run: bool = False,
+    night: str = "",
 ) -> State[str]:
-    """Ingest one project of the organisation, whether the night would find something new in it or not."""
+    """Ingest one project of the organisation, whether the night would find something new in it or not.
+
+    Args:
+        project: The project's id in the organisation file.
+        organisation: The organisation file; the one in REFLECT_ORGANISATION where none is named.
+        engine: Which engine reads the evidence; the organisation's where none is chosen.
+        dry_run: Plan, and write nothing.
+        night: The night this run belongs to; leave it empty when you start a run by hand.
+    """
     estate = Estate.load(organisation)
     holder = str(flow_run.id or "by-hand")
     try:
@@ -116,16 +113,24 @@ def ingest_project(
 
 
 @flow(name="lint and report", flow_run_name=_named("lint"))
-def lint_and_report(organisation: OrganisationFile = None) -> State[str]:
-    """Lint every wiki of the organisation, and show what its last nights came to. Writes nothing."""
+def lint_and_report(organisation: Path | None = None) -> State[str]:
+    """Lint every wiki of the organisation, and show what its last nights came to. Writes nothing.
+
+    Args:
+        organisation: The organisation file; the one in REFLECT_ORGANISATION where none is named.
+    """
     estate = Estate.load(organisation)
     publish_nights(estate.name, record.last_nights(estate))
     return state_of_steps([step(sealed(estate), name, ()) for name in STEPS if name == LINT])
 
 
 @flow(name="synthesis", flow_run_name=_named("synthesis"))
-def synthesise_organisation(organisation: OrganisationFile = None) -> State[str]:
-    """Look across the projects for lessons that several of them share, and queue those for review."""
+def synthesise_organisation(organisation: Path | None = None) -> State[str]:
+    """Look across the projects for lessons that several of them share, and queue those for review.
+
+    Args:
+        organisation: The organisation file; the one in REFLECT_ORGANISATION where none is named.
+    """
     estate = Estate.load(organisation)
     return state_of_steps([step(sealed(estate), name, ()) for name in STEPS if name == SYNTHESIS])
 

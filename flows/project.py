@@ -6,7 +6,7 @@ import time
 
 from flows.repository import ingest
 from reflect.deadline import check
-from reflect.organisation.estate import Estate
+from reflect.organisation.estate import Estate, WrittenBack
 from reflect.organisation.night import ProjectNight
 from tasks.report import publish_report
 
@@ -27,8 +27,9 @@ def ingest_member(
             lease.check()
 
         report = ingest(workspace, engine or estate.engine, dry_run=dry_run, before_landing=before_landing)
-        published = None if dry_run else estate.write_back(project, workspace, report)
-        publish_report(report)
+        back = WrittenBack() if dry_run else estate.write_back(project, workspace, report)
+        waiting = estate.waiting(workspace.project.project_id)
+        publish_report(report, waiting=waiting, url=back.url, written_back=back.said)
         done = ProjectNight.of(report, name=workspace.run_name)
-        told = done if published is None else done.model_copy(update=published.as_update())
-        return told.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
+        seconds = round(time.monotonic() - began, 3)
+        return done.model_copy(update={**back.as_update(), "waiting": waiting, "seconds": seconds})

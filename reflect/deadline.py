@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from reflect.errors import TimeLimitReached
+from reflect.errors import ReflectError, TimeLimitReached
 
 T = TypeVar("T")
 
@@ -72,6 +72,7 @@ def call_within(limit_s: float, call: Callable[[], T]) -> T:
     Raises TimeLimitReached where it does not come back: it is left behind on a thread that keeps no process alive, and
     whatever it does next ends at its first look at the time.
     """
+    began = time.monotonic()
     answers: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
 
     def work() -> None:
@@ -87,12 +88,20 @@ def call_within(limit_s: float, call: Callable[[], T]) -> T:
     except queue.Empty:
         raise _reached(limit_s) from None
     if error is not None:
-        raise error
+        raise _reached(limit_s, error) if _is_late(error, began + limit_s) else error
     return result  # type: ignore[return-value]  # no error, so there is a result
 
 
-def _reached(limit_s: float) -> TimeLimitReached:
+def _is_late(error: BaseException, ends: float) -> bool:
+    """Whether `error` is what stopping the work at its limit looks like from inside: git was killed, say."""
+    return isinstance(error, ReflectError) and time.monotonic() >= ends
+
+
+def _reached(limit_s: float, stopped: BaseException | None = None) -> TimeLimitReached:
+    if isinstance(stopped, TimeLimitReached):
+        return stopped
+    said = f" ({str(stopped).rstrip('.')})" if stopped is not None else ""
     return TimeLimitReached(
-        f"The work took longer than its limit of {limit_s:g} s and was stopped; what had not landed by then is left to "
-        "the next run."
+        f"The work took longer than its limit of {limit_s:g} s and was stopped{said}; what had not landed by then is "
+        "left to the next run."
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import select
 from pathlib import Path
 
 TYPE_CHECKING = False
@@ -29,6 +30,9 @@ CHECKPOINT_REFS = (
     "refs/remotes/origin/HEAD",
 )
 """Where checkpoints live and where the default branch is named; the default branch's own refs are added by the run."""
+
+SILENCE_S = 20.0
+"""How long git may say nothing: listing the refs of the largest repository takes a second."""
 
 _INPUTS = ("config.yaml", "format.yaml")
 _LEDGER_SETTINGS = ("REFLECT_LEDGER_URL", "REFLECT_STATE_DIR", "XDG_STATE_HOME")
@@ -166,7 +170,7 @@ def nothing_new(last: LastRun) -> dict[str, Any]:
 
 
 def _git(root: Path, *arguments: str) -> bytes | None:
-    """What git prints, None where it fails. Listing refs runs no hook and reaches no network, so it needs no limit."""
+    """What git prints, None where it fails or stays silent: a ref can be a pipe, or lie on a disk that hangs."""
     read, write = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
     try:
@@ -177,6 +181,8 @@ def _git(root: Path, *arguments: str) -> bytes | None:
     finally:
         os.close(write)
     with os.fdopen(read, "rb") as pipe:
+        if not select.select([pipe], [], [], SILENCE_S)[0]:
+            os.kill(child, 9)
         answer = pipe.read()
     _, status = os.waitpid(child, 0)
     return answer if os.waitstatus_to_exitcode(status) == 0 else None

@@ -17,6 +17,7 @@ from reflect.pipeline.write import Drafted, Written
 from reflect.wiki.draft import PageDraft
 from reflect.wiki.passages import cited_quotes
 from reflect.workspace import Workspace
+from tasks.artifacts import publish_plan
 
 logger = logging.getLogger("reflect.expectations")
 
@@ -32,6 +33,7 @@ def check_plan(plan: Plan, intake: Intake, workspace: Workspace) -> Plan:
         frozenset(workspace.format.categories),
         unreadable=frozenset(path for path, _ in intake.wiki.unreadable),
     )
+    publish_plan(workspace.project.project_id, plan, verdict)
     for bad in verdict.quarantined:
         logger.warning("expectations: %s was set aside: %s: %s", bad.action.path, bad.expectation, bad.reason)
     return verdict.accepted

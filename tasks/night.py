@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-import re
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import cast
 from uuid import UUID
 
-import httpx
 from prefect.artifacts import (
     create_markdown_artifact,
     create_progress_artifact,
@@ -19,7 +15,6 @@ from prefect.artifacts import (
 )
 from prefect.client.schemas.objects import State
 from prefect.events import emit_event
-from prefect.exceptions import PrefectException
 from prefect.states import Completed, Failed
 
 from reflect.ledger.nights import NightRow
@@ -32,8 +27,7 @@ from reflect.organisation.night import (
     StepState,
     render_markdown,
 )
-
-logger = logging.getLogger("reflect.night")
+from tasks.artifacts import slug, untaken
 
 _NAMES = {
     ProjectState.DONE: "Completed",
@@ -84,7 +78,7 @@ class Progress:
         self._done = 0
         self._guard = threading.Lock()
         self._artifact: UUID | None = None
-        with _untaken("progress"):
+        with untaken("progress"):
             made = create_progress_artifact(
                 progress=0.0 if total else 100.0, key=key, description=f"{total} projects have something new"
             )
@@ -95,7 +89,7 @@ class Progress:
             self._done += 1
             share = 100.0 * self._done / self._total
         if self._artifact is not None:
-            with _untaken("progress"):
+            with untaken("progress"):
                 update_progress_artifact(
                     self._artifact, progress=share, description=f"{self._done} of {self._total} projects"
                 )
@@ -104,7 +98,7 @@ class Progress:
 def publish_night(report: NightReport) -> None:
     """Attach the report to the run, and raise the event that says that the cap was reached."""
     key = f"night-{slug(report.organisation)}"
-    with _untaken("report"):
+    with untaken("report"):
         create_markdown_artifact(markdown=render_markdown(report), key=key, description=report.headline)
     if report.cap_reached:
         emit_event(
@@ -123,21 +117,7 @@ def publish_nights(organisation: str, nights: Sequence[NightRow]) -> None:
         {"night": one.night_id, "state": one.state, "began": one.started_at, "what": one.report.get("headline", "")}
         for one in nights
     ]
-    with _untaken("nights"):
+    with untaken("nights"):
         create_table_artifact(
             table=rows, key=f"nights-{slug(organisation)}", description="The last nights, newest first"
         )
-
-
-def slug(name: str) -> str:
-    """`name` as the key of an artifact."""
-    return re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-") or "organisation"
-
-
-@contextmanager
-def _untaken(what: str) -> Iterator[None]:
-    """The work has been done by then: an artifact that the server does not take is said, and no failure."""
-    try:
-        yield
-    except (httpx.HTTPError, PrefectException) as error:
-        logger.warning("night: Prefect did not take the %s: %s", what, error)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
+from reflect.deadline import call_within
 from reflect.organisation import steps
 from reflect.organisation.estate import Estate, News
 from reflect.organisation.night import NightReport, ProjectNight, Step, StepState
@@ -19,6 +20,7 @@ from tasks.sweep import sweep_runs
 logger = logging.getLogger("reflect.night")
 
 PROBES = 8
+PROBE_S = 30.0
 SETTLING = timedelta(minutes=10)
 """How long a run may be unfinished without holding a lease: it starts, clones, and only then holds one."""
 
@@ -40,7 +42,8 @@ def sweep(estate: Estate, night: str, own_run: str | None, *, alone: bool) -> tu
 @task(name="probe", task_run_name="probe {count} projects for news", cache_policy=NO_CACHE)
 def probe(estate: Estate, projects: Sequence[str], count: int) -> tuple[News, ...]:
     """Which of `projects` have something new. One that cannot be asked counts as new: its own run says why."""
-    answers = over(projects, estate.news, PROBES)
+    limit_s = min(PROBE_S, estate.nightly.project_limit_s)
+    answers = over(projects, lambda project: call_within(limit_s, lambda: estate.news(project)), PROBES)
     news = tuple(done.result or News(done.item, done.item, is_new=True) for done in answers)
     logger.info("probe: %d of %d projects have something new", sum(one.is_new for one in news), count)
     return news

@@ -57,10 +57,10 @@ def reflect_on_sessions(engine: Engine, intake: Intake, workspace: Workspace) ->
 
 
 @task(name="reflect on commits", task_run_name="reflect · commits", cache_policy=NO_CACHE)
-def reflect_on_commits(engine: Engine, intake: Intake) -> tuple[Finding, ...]:
-    """The findings of all new commits."""
+def reflect_on_commits(engine: Engine, intake: Intake) -> triage.Reflected:
+    """The findings of all new commits. Those the engine could not answer for are left for the next run."""
     logger.info("triage: reflecting on %d commits", len(intake.batch.commits))
-    return engine.reflect_on_commits(intake.batch.commits)
+    return triage.reflect_on_commits(engine, intake.batch.commits)
 
 
 @task(name="plan", task_run_name="plan", cache_policy=NO_CACHE)

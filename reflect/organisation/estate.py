@@ -17,6 +17,7 @@ from reflect.ledger.ledger import Ledger
 from reflect.model import ProjectId, Value
 from reflect.organisation.nightly import Nightly
 from reflect.report import RunReport
+from reflect.scope.review import ReviewStatus
 from reflect.settings import Settings
 from reflect.wiki.lock import repository_lock
 from reflect.workspace import Workspace
@@ -134,6 +135,11 @@ class Estate:
 
     def ledger(self) -> Ledger:
         return Ledger.open(self.settings.ledger)
+
+    def waiting(self, project: str) -> int:
+        """How many claims of `project` wait for an operator."""
+        with self.ledger() as ledger:
+            return ledger.counts(project).review.get(ReviewStatus.PENDING.value, 0)
 
     def write_back(self, project: str, workspace: Workspace, report: RunReport) -> WrittenBack:
         """Publish what a run wrote, as the project's policy says."""

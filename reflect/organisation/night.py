@@ -62,7 +62,8 @@ class Step(Value):
 class ProjectNight(Value):
     """What became of one project. `name` is `project@short-sha`, as runs are called.
 
-    `commit` and `url` say where its pages were written back to, `written_back` what became of that in words.
+    `commit` and `url` say where its pages were written back to, `written_back` what became of that in words. `queued`
+    claims were put into the review queue tonight, `waiting` stand in it in all.
     """
 
     project: ProjectId
@@ -75,6 +76,7 @@ class ProjectNight(Value):
     pages: int = 0
     failed_pages: int = 0
     queued: int = 0
+    waiting: int = 0
     spend: Spend = Spend()
     commit: str = ""
     url: str = ""
@@ -251,7 +253,7 @@ def _row(one: ProjectNight) -> str:
         str(one.pages),
         str(one.collected.get("sessions", 0)),
         str(one.collected.get("commits", 0)),
-        str(one.queued),
+        f"{one.queued} new, {one.waiting} in all" if one.waiting else "0",
         f"${one.spend.usd:.4f}" if one.spend.usd else "–",
         said or "–",
     )
