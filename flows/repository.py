@@ -23,6 +23,7 @@ from tasks.index import index, nothing_new
 from tasks.report import publish_report
 from tasks.scope import bind_scope
 from tasks.sealed import sealed
+from tasks.search import refresh_search
 from tasks.triage import plan, reflect_on_commits, reflect_on_sessions
 from tasks.write import write_pages
 
@@ -62,14 +63,16 @@ def ingest(
         before_landing()
         return nothing_new(sealed(workspace), sealed(engine), sealed(intake), found, dry_run=dry_run)
     reflected = reflect_on_sessions(engine, intake, workspace)
-    findings = (*reflected.findings, *reflect_on_commits(sealed(engine), sealed(intake)), *intake.carried)
+    reflected = reflected.joined(reflect_on_commits(sealed(engine), sealed(intake)))
+    findings = (*reflected.findings, *intake.carried)
     planned = plan(sealed(engine), sealed(findings), sealed(intake), sealed(workspace))
     checked = check_plan(sealed(planned), sealed(intake), sealed(workspace))
     bound = bind_scope(sealed(checked), sealed(intake), sealed(workspace))
     written = check_pages(sealed(write_pages(engine, bound, intake, workspace)), sealed(intake), sealed(workspace))
-    done = Outcomes(engine, intake, bound, written, reflected.unanswered, started_at, found)
+    done = Outcomes(engine, intake, bound, written, reflected.unanswered, started_at, found, reflected.set_aside)
     if dry_run:
         return report_on(workspace, done, dry_run=True)
     before_landing()
     report = index(sealed(workspace), sealed(done))
-    return report.with_archived(archive(sealed(workspace), report.run))
+    report = report.with_archived(archive(sealed(workspace), report.run))
+    return report.with_notes(refresh_search(sealed(workspace)))

@@ -74,6 +74,10 @@ class RunReport(Value):
         archived = (PageChange(path=path, action="archive", reason=f"moved to {to}") for path, to in moves)
         return self.model_copy(update={"pages": (*self.pages, *archived)})
 
+    def with_notes(self, notes: Iterable[str]) -> RunReport:
+        """The same with `notes` of what followed the landing."""
+        return self.model_copy(update={"notes": (*self.notes, *notes)})
+
     @property
     def collected(self) -> dict[str, int]:
         kinds = Counter(f"{item.kind}s" for item in self.evidence)

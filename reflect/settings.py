@@ -12,13 +12,16 @@ from reflect.errors import ConfigurationError
 
 
 class Settings(BaseSettings):
-    """`REFLECT_STATE_DIR`, `REFLECT_LEDGER_URL`, `XDG_STATE_HOME` and `SOURCE_DATE_EPOCH`."""
+    """`REFLECT_STATE_DIR`, `REFLECT_LEDGER_URL`, `REFLECT_QMD_DIR`, `REFLECT_QMD_MODEL`, `XDG_STATE_HOME` and
+    `SOURCE_DATE_EPOCH`."""
 
     model_config = SettingsConfigDict(env_prefix="REFLECT_", env_ignore_empty=True, frozen=True, populate_by_name=True)
 
     state_dir: Path | None = None
     ledger_url: str | None = None
     xdg_state_home: Path | None = Field(default=None, validation_alias=AliasChoices("XDG_STATE_HOME"))
+    qmd_dir: Path | None = None
+    qmd_model: Path | None = None
     source_date_epoch: int | None = Field(default=None, validation_alias=AliasChoices("SOURCE_DATE_EPOCH"))
 
     @classmethod

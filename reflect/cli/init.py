@@ -10,6 +10,7 @@ import typer
 from reflect.cli.hook import offer_hook
 from reflect.cli.options import HERE, AsJson, Repository
 from reflect.freshness import FOLDER
+from reflect.search.setup import set_up_qmd
 from reflect.wiki.scaffold import scaffold
 from reflect.workspace import Workspace
 
@@ -19,6 +20,9 @@ def init(
     hook: Annotated[
         bool, typer.Option("--hook", help="Also let Claude Code say at session start whether the wiki is fresh.")
     ] = False,
+    qmd: Annotated[
+        bool, typer.Option("--qmd", help="Also install qmd (below the state folder) and let it search this wiki.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Make `.reflect/` in the repository. Never overwrites anything; say it again whenever you like."""
@@ -26,10 +30,13 @@ def init(
     made = list(scaffold(workspace.folder))
     if hook:
         made += offer_hook(workspace.git.root)
+    collection, about_qmd = set_up_qmd(workspace, wanted=qmd)
+    made += [collection] if collection else []
     if as_json:
-        print(json.dumps({"project": workspace.project.project_id, "folder": FOLDER, "made": made}))
+        print(json.dumps({"project": workspace.project.project_id, "folder": FOLDER, "made": made, "qmd": about_qmd}))
         return 0
     print("\n".join(f"made {name}" for name in made) or f"{FOLDER}/ is already there; nothing to do.")
+    print(about_qmd)
     if not hook:
         print("`reflect init --hook` also adds a session-start hook for Claude Code.")
     print("Next: `reflect ingest`.")

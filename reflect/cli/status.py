@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from datetime import datetime
 from typing import Any
@@ -14,6 +13,7 @@ from rich.table import Table
 from reflect.cli.options import HERE, AsJson, Repository
 from reflect.evidence.inventory import take_inventory
 from reflect.freshness import fresh
+from reflect.search.setup import qmd_status
 from reflect.workspace import Workspace
 
 
@@ -55,7 +55,7 @@ def _gather(workspace: Workspace) -> dict[str, Any]:
         "fresh": fresh(workspace.git.root) is not None,
         "last_run": None if last is None else {"run": last.run_id, "finished_at": last.finished_at},
         "pending_findings": counts.pending_findings,
-        "qmd": _qmd(),
+        "qmd": qmd_status(workspace),
         "review": counts.review,
         "review_oldest": _age(oldest, workspace.settings.now()),
         "reflexions": {"all": counts.reflexions, "learnable": counts.learnable, "dropped": counts.dropped},
@@ -69,10 +69,15 @@ def _age(oldest: datetime | None, now: datetime) -> dict[str, Any] | None:
     return None if oldest is None else {"created_at": oldest.isoformat(), "days": max(0, (now - oldest).days)}
 
 
-def _qmd() -> dict[str, Any]:
-    """Whether qmd is on the path. It is an optional reader of the wiki; nothing here depends on it."""
-    program = shutil.which("qmd")
-    return {"installed": program is not None, "program": program}
+def _about_qmd(qmd: dict[str, Any]) -> str:
+    if not qmd["installed"]:
+        return "not installed (optional: `reflect init --qmd`)"
+    if not qmd["collection"]:
+        return f"{qmd['version']}, not set up for this repository (`reflect init`)"
+    if qmd["fault"]:
+        return f"{qmd['version']}, not used: {qmd['fault']}"
+    vectors = "words and vectors" if qmd["vectors"] else "words"
+    return f"{qmd['version']}, {qmd['collection']}: {qmd['pages']} pages by {vectors}, as of {qmd['refreshed_at']}"
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -92,7 +97,7 @@ def _show(found: dict[str, Any]) -> None:
     table.add_row("fresh", "yes" if found["fresh"] else "no: `reflect ingest` has something to do")
     table.add_row("findings waiting", str(found["pending_findings"]))
     table.add_row("review queue", _listed(found["review"]) + _oldest(found["review_oldest"]))
-    table.add_row("qmd", found["qmd"]["program"] or "not installed (optional)")
+    table.add_row("qmd", _about_qmd(found["qmd"]))
     table.add_row("ledger", found["ledger"])
     Console().print(table)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from reflect.errors import ConfigurationError
+from reflect.errors import ConfigurationError, ReflectError
 from reflect.search.answer import Answer, Query
-from reflect.search.quick import ask
+from reflect.search.index import Index
+from reflect.search.place import search_folder
+from reflect.search.qmd.collection import Collection, PageText, State
+from reflect.search.qmd.program import find_program
+from reflect.search.quick import ask, generation_of
 from reflect.search.refresh import opened, refresh_index
+from reflect.search.sources import ORGANISATION_WIKI, OWN_WIKI
 from reflect.workspace import Workspace
 
 
@@ -17,7 +22,38 @@ def search(workspace: Workspace, query: Query) -> Answer:
     check(query)
     with opened(workspace) as index:
         refresh_index(index, workspace)
+        refresh_qmd(index, workspace)
         return ask(index, query, workspace.project.project_id, workspace.settings.state, workspace.git.root)
+
+
+def refresh_qmd(index: Index, workspace: Workspace) -> State | None:
+    """Give qmd the pages as they stand in `index`, where it is set up; None where it is not. Never fails a caller."""
+    state, root = workspace.settings.state, workspace.git.root
+    folder = search_folder(state, root)
+    program = find_program(state, root) if any(folder.glob("qmd-*/config/index.yml")) else None
+    if program is None:
+        return None
+    return refresh_collection(Collection(folder, root, program), index, workspace)
+
+
+def refresh_collection(collection: Collection, index: Index, workspace: Workspace) -> State:
+    """Give qmd the pages as they stand in `index`. Never fails a caller: what went wrong is in the state."""
+    asking = workspace.project.project_id
+    pages = [PageText(place, *page) for place in (OWN_WIKI, ORGANISATION_WIKI) for page in index.pages(place, asking)]
+    now = workspace.settings.now().isoformat(timespec="seconds")
+    return collection.refresh(generation_of(index), pages, now)
+
+
+def refresh_all(workspace: Workspace) -> tuple[str, ...]:
+    """Bring the index and qmd up to date after a run. Never fails it: what went wrong comes back in sentences."""
+    try:
+        with opened(workspace) as index:
+            refreshed = refresh_index(index, workspace)
+            said = refresh_qmd(index, workspace)
+    except ReflectError as error:
+        return (f"Search was not refreshed: {error}",)
+    fault = said.fault if said is not None else ""
+    return (*refreshed.notes, *((f"qmd was not refreshed: {fault}.",) if fault else ()))
 
 
 def check(query: Query) -> None:

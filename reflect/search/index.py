@@ -228,11 +228,15 @@ class Index:
         sql = f"SELECT path, title, text FROM documents WHERE {where} ORDER BY path"
         return [(path, title, text) for path, title, text in self._db.execute(sql, asked)]
 
-    def page(self, path: str, asking: str) -> tuple[str, str, str] | None:
-        """Project, title and text of the page at `path`, of any wiki, where `asking` may see it."""
-        sql = f"SELECT project, title, text FROM documents WHERE kind = :kind AND path = :path AND {_ALLOWED}"
-        row = self._db.execute(sql, {"asking": asking, "path": path, "kind": PAGE}).fetchone()
-        return None if row is None else (row[0], row[1], row[2])
+    def hit(self, place: str, path: str, asking: str, terms: Sequence[Sequence[str]]) -> Hit | None:
+        """The page at `path` of `place` as a hit without a score, where `asking` may see it."""
+        where = f"kind = :kind AND place = :place AND path = :path AND {_ALLOWED}"
+        sql = f"SELECT name, project, title, text FROM documents WHERE {where}"
+        row = self._db.execute(sql, {"asking": asking, "place": place, "path": path, "kind": PAGE}).fetchone()
+        if row is None:
+            return None
+        name, project, title, text = row
+        return Hit(PAGE, path, name, project, title, 0.0, snippet(text, terms))
 
     def counts(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind"))
