@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from reflect.errors import LedgerError
 from reflect.freshness import LAST_RUN, LastRun
 from reflect.ledger.entry import EvidenceRecord, LedgerEntry, PageRecord, RunState
-from reflect.model import Accounted, EvidenceId, EvidenceKind, Fate, Finding, Outcome, PageSummary, Session
+from reflect.model import Accounted, EvidenceId, Fate, Finding, Outcome, PageSummary, evidence_kind
 from reflect.pipeline.intake import Intake
 from reflect.pipeline.scope import Bound, fates_of
 from reflect.pipeline.write import Drafted, Written
@@ -36,7 +36,10 @@ EDITED = "somebody changed the page while the run was working; it is tried again
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Everything the stages before the commit point decided. `found` is what an earlier run had left, in sentences."""
+    """Everything the stages before the commit point decided. `found` is what an earlier run had left, in sentences.
+
+    `unanswered` and `set_aside` give by evidence why an engine had no answer, or none that could be used.
+    """
 
     engine: Engine
     intake: Intake
@@ -45,6 +48,7 @@ class Outcomes:
     unanswered: Mapping[str, str]
     started_at: datetime
     found: tuple[str, ...] = ()
+    set_aside: Mapping[str, str] = field(default_factory=dict)
 
 
 def land(workspace: Workspace, done: Outcomes) -> RunReport:
@@ -109,9 +113,9 @@ def report_on(workspace: Workspace, done: Outcomes, *, dry_run: bool = False) ->
     batch, written = done.intake.batch, done.written
     modes = {str(session.id): evidence_mode(session) for session in batch.sessions}
     evidence = account(
-        [s for s in batch.sessions if s.id not in done.unanswered],
-        batch.commits,
-        (*batch.settled, *_unanswered(batch.sessions, done.unanswered)),
+        [s for s in batch.sessions if s.id not in done.unanswered.keys() | done.set_aside.keys()],
+        [c for c in batch.commits if c.id not in done.unanswered.keys() | done.set_aside.keys()],
+        (*batch.settled, *_without_answer(done)),
         _fates(done),
         done.intake.carried_evidence,
         done.intake.on_pages,
@@ -224,12 +228,11 @@ def _pending(fates: Iterable[Fate]) -> tuple[Fate, ...]:
     return tuple(fate for fate in fates if fate.outcome is Outcome.PENDING)
 
 
-def _unanswered(sessions: Iterable[Session], reasons: Mapping[str, str]) -> Iterable[Accounted]:
-    for session in sessions:
-        if session.id in reasons:
-            yield Accounted(
-                id=session.id, kind=EvidenceKind.SESSION, outcome=Outcome.PENDING, reason=reasons[session.id]
-            )
+def _without_answer(done: Outcomes) -> Iterable[Accounted]:
+    """The evidence no engine has read to any use: pending where one is asked again, else quarantined."""
+    for outcome, reasons in ((Outcome.PENDING, done.unanswered), (Outcome.QUARANTINED, done.set_aside)):
+        for evidence, reason in sorted(reasons.items()):
+            yield Accounted(id=evidence, kind=evidence_kind(evidence), outcome=outcome, reason=reason)
 
 
 def _page_change(one: Drafted) -> PageChange:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter
 
 from reflect.errors import EngineError
-from reflect.model import Action, Fate, Finding, Outcome, Plan, Session, Turn
+from reflect.model import Action, Commit, Fate, Finding, Outcome, Plan, Session, Turn
 from reflect.pipeline.intake import Intake
 from reflect.pipeline.judged import Judged
-from reflect.triage.engine import Engine
+from reflect.triage.engine import Engine, Unusable
 from reflect.triage.views import evidence_mode
 from reflect.wiki.archive import ArchivedEvidence
 from reflect.workspace import Workspace
@@ -27,24 +27,52 @@ def reflect_on_session(engine: Engine, session: Session) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
-    """The findings of a run's sessions; `unanswered` gives, by session, why an engine had no answer."""
+    """The findings of a run's evidence; `unanswered` gives, by id, why an engine had no answer and is asked again.
+
+    `set_aside` gives why an engine's answer could not be used: nobody is asked about that evidence again.
+    """
 
     findings: tuple[Finding, ...]
     unanswered: Mapping[str, str]
+    set_aside: Mapping[str, str] = field(default_factory=dict)
+
+    def joined(self, other: Reflected) -> Reflected:
+        """The findings of both, those of `other` behind."""
+        return Reflected(
+            (*self.findings, *other.findings),
+            {**self.unanswered, **other.unanswered},
+            {**self.set_aside, **other.set_aside},
+        )
 
 
 def gather(answers: Iterable[tuple[Session, str | None, Exception | None]]) -> Reflected:
     """Put the answers of `reflect_on_session` together. Raises what is no answer of an engine: it is our fault."""
     findings: list[Finding] = []
     unanswered: dict[str, str] = {}
+    set_aside: dict[str, str] = {}
     for session, written, error in answers:
-        if isinstance(error, EngineError):
+        if isinstance(error, Unusable):
+            set_aside[session.id] = str(error)
+        elif isinstance(error, EngineError):
             unanswered[session.id] = str(error)
         elif error is not None:
             raise error
         elif written is not None:
             findings += _FINDINGS.validate_json(written)
-    return Reflected(tuple(findings), unanswered)
+    return Reflected(tuple(findings), unanswered, set_aside)
+
+
+def reflect_on_commits(engine: Engine, commits: Sequence[Commit]) -> Reflected:
+    """The findings of all commits, group by group: one that an engine has no answer for takes no other down."""
+    done = Reflected((), {})
+    for group in engine.commit_groups(commits):
+        try:
+            done = done.joined(Reflected(engine.reflect_on_commits(group), {}))
+        except Unusable as error:
+            done = done.joined(Reflected((), {}, {commit.id: str(error) for commit in group}))
+        except EngineError as error:
+            done = done.joined(Reflected((), {commit.id: str(error) for commit in group}))
+    return done
 
 
 def cache_key(engine: Engine, session: Session) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from reflect.pipeline.intake import Intake
 from reflect.pipeline.scope import Bound, fates_of
 from reflect.report import PageChange
 from reflect.scope.resolve import BoundAction
-from reflect.triage.engine import Engine
+from reflect.triage.engine import Engine, NoChanges, Unusable
 from reflect.wiki.draft import PageDraft, draft_page, without_missing_links
 from reflect.wiki.related import Neighbours
 from reflect.wiki.store import Wiki, WikiState
@@ -106,9 +106,13 @@ def gather(answers: Iterable[tuple[BoundAction, PageDraft | None, Exception | No
     for bound, draft, error in answers:
         if draft is not None:
             written = replace(written, drafted=(*written.drafted, Drafted(bound, draft)))
+        elif isinstance(error, NoChanges):
+            fates = fates_of(bound.action, str(error), Outcome.SKIPPED)
+            written = replace(written, fates=(*written.fates, *fates))
         elif isinstance(error, (PageError, WikiError, EngineError)):
             reason = str(error)
-            fates = fates_of(bound.action, reason, Outcome.PENDING)
+            outcome = Outcome.QUARANTINED if isinstance(error, Unusable) else Outcome.PENDING
+            fates = fates_of(bound.action, reason, outcome)
             failed = (*written.failed, _failure(bound, reason))
             written = replace(written, failed=failed, fates=(*written.fates, *fates))
         elif error is not None:
