@@ -55,9 +55,9 @@ def approve(
     decided = Decided(
         verb=Verb.APPROVE, status=ReviewStatus.APPROVED, by=bench.by, at=bench.at, choice=choice, project_id=target
     )
+    _require_standing(bench, item)
     with bench.held(place):
-        if (drift := drift_of(bench, item)) is not None:
-            raise _expired(bench, item, drift)
+        _require_standing(bench, item)  # what was interrupted there is finished now, and may have changed a page
         return _approved(bench, item, approval, decided, place, fault)
 
 
@@ -126,6 +126,11 @@ def _landed_again(bench: Bench, item: ReviewItem, choice: Choice, target: str | 
     with bench.held(place):
         land_waiting(bench.ledger, bench.registry, place)
     return Done(item, changed=False, folder=str(place.folder))
+
+
+def _require_standing(bench: Bench, item: ReviewItem) -> None:
+    if (drift := drift_of(bench, item)) is not None:
+        raise _expired(bench, item, drift)
 
 
 def _expired(bench: Bench, item: ReviewItem, drift: Drift) -> ScopeError:

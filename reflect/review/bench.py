@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from reflect.errors import ConfigurationError, RepositoryError, ScopeError
 from reflect.evidence.git import Git
@@ -15,6 +16,7 @@ from reflect.pipeline.approved import Destination
 from reflect.pipeline.recovery import finish_interrupted
 from reflect.scope.projects import Registry
 from reflect.scope.vocabulary import ORGANISATION
+from reflect.settings import Settings
 from reflect.wiki.landing import recover
 from reflect.wiki.lock import repository_lock
 from reflect.wiki.scaffold import scaffold
@@ -54,6 +56,30 @@ class Bench:
             organisation=Destination.of_organisation(workspace.settings),
             by=by,
             at=workspace.settings.now(),
+        )
+
+    @classmethod
+    def of_organisation(
+        cls,
+        ledger: Ledger,
+        registry: Registry,
+        opened: Callable[[str], Workspace | None],
+        settings: Settings,
+        by: str,
+        *,
+        home: Path | None = None,
+        maintainers: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> Bench:
+        """The bench of a whole organisation: every project's queue and the organisation's own."""
+        return cls(
+            ledger=ledger,
+            registry=registry,
+            projects=(*(project.project_id for project in registry.projects), ORGANISATION),
+            opened=opened,
+            organisation=Destination.of_organisation(settings, home),
+            by=by,
+            at=settings.now(),
+            maintainers=maintainers or {},
         )
 
     def repository(self, project: str) -> Workspace | None:
