@@ -9,11 +9,11 @@ from prefect import flow
 from prefect.runtime import flow_run
 
 from reflect.deadline import check
+from reflect.pipeline.engine import engine_for
 from reflect.pipeline.index import Outcomes, report_on
 from reflect.pipeline.recovery import prepare, unfinished
 from reflect.report import RunReport
 from reflect.review.corrections import lessons_for
-from reflect.triage.engines import engine_named
 from reflect.wiki.lock import repository_lock
 from reflect.workspace import Workspace
 from tasks.archive import archive
@@ -55,8 +55,7 @@ def ingest(
     `before_landing` is asked last before anything is put in place, and raises where this run may no longer write.
     """
     started_at = workspace.settings.now()
-    corrections = lessons_for(workspace)
-    engine = engine_named(engine_name or workspace.config.engine, workspace.config, corrections=corrections)
+    engine = engine_for(workspace, engine_name, lessons_for(workspace))
     found = unfinished(workspace) if dry_run else prepare(workspace)
     intake = collect(sealed(workspace), sealed(engine))
     if intake.is_empty:

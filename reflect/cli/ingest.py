@@ -11,8 +11,9 @@ import typer
 
 from reflect.cli.options import HERE, AsJson, Repository
 from reflect.cli.orchestrator import quiet_orchestrator, server_explained
+from reflect.pipeline.engine import engine_for
 from reflect.report import RunReport, render_markdown
-from reflect.triage.engines import ENGINES, engine_named
+from reflect.triage.engines import ENGINES
 from reflect.workspace import Workspace
 
 
@@ -31,7 +32,7 @@ def ingest(
     an error, 5 another run holds the repository.
     """
     workspace = Workspace.open(repo)
-    engine_named(engine or workspace.config.engine, workspace.config)
+    engine_for(workspace, engine)
     workspace.require_free()
     if not force:
         _warn_off_branch(workspace)

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from reflect.configuration import Config
 from reflect.errors import ConfigurationError
 from reflect.triage.engine import Engine
 from reflect.triage.extractive.engine import ExtractiveEngine
+from reflect.triage.premises import Premises
 
-ENGINES: dict[str, Callable[[Config, Sequence[str]], Engine]] = {
-    "extractive": lambda config, corrections: ExtractiveEngine(config.weights),
+
+def _extractive(config: Config, premises: Premises) -> Engine:
+    return ExtractiveEngine(config.weights)
+
+
+def _claude_command(config: Config, premises: Premises) -> Engine:
+    from reflect.triage.claude.building import command_engine
+
+    return command_engine(config, premises)
+
+
+ENGINES: dict[str, Callable[[Config, Premises], Engine]] = {
+    "extractive": _extractive,
+    "claude-command": _claude_command,
 }
+"""An engine that asks a model is imported only where it is chosen."""
 
 
-def engine_named(name: str, config: Config, *, corrections: Sequence[str] = ()) -> Engine:
+def engine_named(
+    name: str, config: Config, *, corrections: Sequence[str] = (), premises: Premises | None = None
+) -> Engine:
     """The engine called `name`, as `config` sets it up. Raises ConfigurationError for a name nobody knows.
 
     `corrections` are what an operator taught the triage step, for its own instructions and nothing else.
@@ -23,4 +40,5 @@ def engine_named(name: str, config: Config, *, corrections: Sequence[str] = ()) 
         raise ConfigurationError(
             f"There is no engine {name!r}; the engines are {', '.join(ENGINES)}. Nothing was read."
         )
-    return ENGINES[name](config, corrections)
+    told = premises or Premises()
+    return ENGINES[name](config, replace(told, corrections=(*told.corrections, *corrections)))

@@ -1,0 +1,55 @@
+"""The engine of a run, told what it has to know of the repository it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from reflect.errors import RepositoryError
+from reflect.evidence.redaction import Redactor
+from reflect.triage.engine import Engine
+from reflect.triage.engines import engine_named
+from reflect.triage.premises import Premises
+from reflect.workspace import Workspace
+
+_LONGEST = 200
+
+
+def engine_for(workspace: Workspace, name: str | None = None, corrections: Sequence[str] = ()) -> Engine:
+    """The engine called `name`, by default the configured one. Raises ConfigurationError for a name nobody knows."""
+    return engine_named(
+        name or workspace.config.engine, workspace.config, corrections=corrections, premises=premises_of(workspace)
+    )
+
+
+def premises_of(workspace: Workspace) -> Premises:
+    """What an engine is told of `workspace`. Nothing is read until it is asked for."""
+    return Premises(
+        format=workspace.format,
+        finds=Redactor(workspace.config.redact).finds,
+        in_repository=_lookup(workspace),
+        project=workspace.project.project_id,
+        answers=workspace.settings.state / "results" / "answers",
+    )
+
+
+def _lookup(workspace: Workspace) -> Callable[[str], bool]:
+    """Whether an identifier occurs in a file, or in the name of one, at the tip of the default branch."""
+    tip = next(iter(workspace.default.tips), None)
+
+    @lru_cache(maxsize=1)
+    def names() -> str:
+        return "" if tip is None else workspace.git.run("ls-tree", "-r", "--name-only", tip).decode("utf-8", "replace")
+
+    @lru_cache(maxsize=4096)
+    def occurs(identifier: str) -> bool:
+        if tip is None or not 1 < len(identifier) <= _LONGEST or "\n" in identifier:
+            return False
+        if identifier in names():
+            return True
+        try:
+            return bool(workspace.git.run("grep", "-l", "-m1", "-F", "-e", identifier, tip))
+        except RepositoryError:  # git says with an exit code of 1 that there is none
+            return False
+
+    return occurs

@@ -1,0 +1,44 @@
+"""The engines that ask a model, put together out of configuration and premises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reflect.configuration import Config
+from reflect.triage.claude.answers import Kept, KeptInFolder, KeptInMemory
+from reflect.triage.claude.command import ClaudeCommand
+from reflect.triage.claude.engine import ClaudeEngine, Surroundings
+from reflect.triage.claude.messages import Asking
+from reflect.triage.extractive.engine import ExtractiveEngine
+from reflect.triage.premises import Premises
+
+COMMAND = "claude-command"
+
+
+def command_engine(config: Config, premises: Premises) -> ClaudeEngine:
+    """The engine that calls an installed `claude` command."""
+    models: Mapping[str, str] = {}
+    return engine_asking(ClaudeCommand.of_process(models), models, config, premises, name=COMMAND)
+
+
+def engine_asking(
+    asking: Asking,
+    models: Mapping[str, str],
+    config: Config,
+    premises: Premises,
+    *,
+    prefilter: bool = False,
+    name: str = "claude",
+) -> ClaudeEngine:
+    """The engine that puts its questions to `asking`; `models` names the model of each purpose."""
+    surroundings = Surroundings(
+        models=models,
+        format=premises.format,
+        finds=premises.finds,
+        in_repository=premises.in_repository,
+        project=premises.project,
+        corrections=premises.corrections,
+        prefilter=prefilter,
+    )
+    kept: Kept = KeptInMemory() if premises.answers is None else KeptInFolder(premises.answers)
+    return ClaudeEngine(asking, surroundings, kept=kept, embedded=ExtractiveEngine(config.weights), name=name)

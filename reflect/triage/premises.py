@@ -1,0 +1,37 @@
+"""What an engine is told of where it works, beside its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reflect.configuration import Format
+
+
+def _finds_nothing(_: str) -> Sequence[str]:
+    return ()
+
+
+def _is_nowhere(_: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Premises:
+    """The same for every engine; most need none of it.
+
+    `finds` names what looks like a secret in a text, `in_repository` says whether an identifier occurs in the
+    repository. `project` is its id: pages of another one are never sent anywhere. `answers` is the folder where paid
+    answers are kept. `corrections` are what an operator taught the triage step, for its own instructions and nothing
+    else. `calls` is where every paid call is written down.
+    """
+
+    format: Format = field(default_factory=Format)
+    finds: Callable[[str], Sequence[str]] = _finds_nothing
+    in_repository: Callable[[str], bool] = _is_nowhere
+    project: str | None = None
+    answers: Path | None = None
+    corrections: tuple[str, ...] = ()
+    calls: Any = None
