@@ -15,6 +15,7 @@ from reflect.review.drift import anchors_of
 from reflect.scope.decided import Decided, Verb
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem, ReviewStatus
+from reflect.scope.rows import row_id
 
 _PUT_ASIDE = "put aside by an operator"
 _REJECTED = "rejected by an operator"
@@ -112,7 +113,7 @@ def edit(
 
     def rows(standing: ReviewItem, known: Mapping[str, Reflexion]) -> Iterable[tuple[str, Reflexion]]:
         if written is not None:
-            yield from ((item.project_id, row) for row in _rewritten(known, written, bench.at.isoformat()))
+            yield from ((item.project_id, row) for row in _rewritten(standing, known, written, bench.at.isoformat()))
         yield from _lesson(bench, standing, decided)
 
     return decide(bench, item, decided, rows)
@@ -164,11 +165,13 @@ def _lesson(bench: Bench, item: ReviewItem, decided: Decided) -> Iterable[tuple[
         yield item.project_id, taught
 
 
-def _rewritten(known: Mapping[str, Reflexion], text: str, at: str) -> Iterable[Reflexion]:
-    """The first recorded lesson in its owner's words; one that was only put aside counts again."""
-    for row in list(known.values())[:1]:
-        kept = row.model_copy(update={"dropped_at": None, "dropped_reason": None})
-        yield (kept if row.dropped_reason == _PUT_ASIDE else row).edited(text, at)
+def _rewritten(item: ReviewItem, known: Mapping[str, Reflexion], text: str, at: str) -> Iterable[Reflexion]:
+    """The lesson of the first recorded finding in its owner's words; one that was only put aside counts again."""
+    recorded = (row_id(item.project_id, finding) for finding in item.action.findings)
+    row = next((known[name] for name in recorded if name in known), None)
+    if row is not None:
+        back = row.model_copy(update={"dropped_at": None, "dropped_reason": None})
+        yield (back if row.dropped_reason == _PUT_ASIDE else row).edited(text, at)
 
 
 def _written(bench: Bench, item: ReviewItem, text: str) -> str:
