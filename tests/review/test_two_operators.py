@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
+from examples.sessions import GitRepository
 from reflect.errors import RepositoryBusy, ScopeError
 from reflect.review.approving import approve
 from reflect.review.deciding import edit, quarantine, reject
-from tests.review.house import KINDS, Shop, asked
+from tests.review.house import ADA, KINDS, Shop, asked, night
 
 MANY = 6
 
@@ -69,3 +71,20 @@ def test_an_approval_and_a_rejection_at_once_leave_one_page_or_none(shared: Shop
     assert (after.status == "approved") == (said["approver"] == "won") == (len(pages) == 1)
     assert all("scope: project\n" in text and "scope_source: operator\n" in text for text in pages)
     assert all('project_id: "shop"' in text for text in pages)
+
+
+def test_an_approval_in_one_clone_reaches_the_other_with_its_next_run(shared: Shop, tmp_path: Path) -> None:
+    """R1 by an operator's word, in both clones with the same bytes."""
+    shutil.copytree(shared.git.path, tmp_path / "clone", symlinks=True)
+    clone = Shop(GitRepository(tmp_path / "clone"), shared.settings)
+    item = shared.item(KINDS["change"])
+    with shared.bench() as here, clone.bench("Bob") as there:
+        approved = approve(here, item)
+        with pytest.raises(ScopeError, match=r"was set to approved by Ada"):
+            reject(there, item)
+    assert approved.page is not None
+    night(clone.workspace)
+    text = clone.page(approved.page)
+    assert text == shared.page(approved.page) and KINDS["change"] in text
+    assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: operator\n" in text
+    assert shared.item(KINDS["change"]).decided_by == ADA
