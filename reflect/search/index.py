@@ -92,6 +92,13 @@ class Index:
         db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} INSERT INTO meta VALUES ('version', '{VERSION}'); COMMIT;")
         return cls(db)
 
+    @classmethod
+    def in_memory(cls) -> Index:
+        """An empty index that nothing keeps."""
+        db = sqlite3.connect(":memory:", isolation_level=None)
+        db.executescript(_SCHEMA)
+        return cls(db)
+
     def close(self) -> None:
         self._db.close()
 
@@ -181,6 +188,14 @@ class Index:
         with closing(self._db.execute("SELECT id, candidate FROM documents ORDER BY id")) as rows:
             for number, written in rows.fetchall():
                 yield number, json.loads(written)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every row as `put` takes it, by number."""
+        names_of = ("place", "key", "kind", "path", "name", "project", "title", "text")
+        found = self._db.execute(f"SELECT {', '.join(names_of)}, candidate FROM documents ORDER BY id")
+        return [
+            {**dict(zip(names_of, row, strict=False)), "candidate": json.loads(row[len(names_of)])} for row in found
+        ]
 
     def keyless(self, place: str) -> set[str]:
         """The pages that say nothing of their scope: whose they are depends on which of their sources exist."""
