@@ -12,13 +12,14 @@ from reflect.errors import ConfigurationError
 
 
 class Settings(BaseSettings):
-    """`REFLECT_STATE_DIR`, `REFLECT_LEDGER_URL`, `REFLECT_QMD_DIR`, `REFLECT_QMD_MODEL`, `XDG_STATE_HOME` and
-    `SOURCE_DATE_EPOCH`."""
+    """`REFLECT_STATE_DIR`, `REFLECT_LEDGER_URL`, `REFLECT_QMD_DIR`, `REFLECT_QMD_MODEL`,
+    `REFLECT_ORGANISATION`, `XDG_STATE_HOME` and `SOURCE_DATE_EPOCH`."""
 
     model_config = SettingsConfigDict(env_prefix="REFLECT_", env_ignore_empty=True, frozen=True, populate_by_name=True)
 
     state_dir: Path | None = None
     ledger_url: str | None = None
+    organisation: Path | None = None
     xdg_state_home: Path | None = Field(default=None, validation_alias=AliasChoices("XDG_STATE_HOME"))
     qmd_dir: Path | None = None
     qmd_model: Path | None = None

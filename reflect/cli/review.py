@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -13,10 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
+from reflect.cli.bench import bench_for
 from reflect.cli.options import HERE, AsJson, Repository
 from reflect.errors import ConfigurationError, ReflectError
 from reflect.review.approving import approve as approve_item
-from reflect.review.bench import Bench, git_user
+from reflect.review.bench import Bench
 from reflect.review.deciding import Done
 from reflect.review.deciding import defer as defer_item
 from reflect.review.deciding import edit as edit_item
@@ -26,7 +26,6 @@ from reflect.review.listing import Filter, as_json, listed, named
 from reflect.review.words import WHY, in_full, one_line, outlook, printable
 from reflect.scope.decided import Verb
 from reflect.scope.review import ReviewItem, ReviewStatus
-from reflect.workspace import Workspace
 
 app = typer.Typer(help="The operator's queue: what waits for a person's word.", no_args_is_help=True)
 
@@ -40,7 +39,11 @@ By = Annotated[str | None, typer.Option("--by", help="Who decides (default: git'
 Note = Annotated[str, typer.Option("--note", "-m", help="Why; it is kept with the decision.")]
 OrganisationFile = Annotated[
     Path | None,
-    typer.Option("--organisation", help="The organisation file: every project's queue and the organisation's own."),
+    typer.Option(
+        "--organisation",
+        metavar="FILE",
+        help="The organisation file (default: REFLECT_ORGANISATION): every project's queue and the organisation's own.",
+    ),
 ]
 
 
@@ -90,15 +93,6 @@ def _selection(
     return _Selection(tuple(items or ()), wanted, everything)
 
 
-@contextmanager
-def _bench(repo: Path, organisation: Path | None, by: str | None, *, deciding: bool = True) -> Iterator[Bench]:
-    """The bench of the repository at `repo`, or of the whole organisation."""
-    workspace = Workspace.open(repo)
-    name = by or (git_user(workspace.git) if deciding else "")
-    with workspace.ledger() as ledger:
-        yield Bench.of_repository(workspace, ledger, name)
-
-
 @app.command("list")
 def list_items(
     status: Statuses = None,
@@ -112,7 +106,7 @@ def list_items(
 ) -> int:
     """Show what waits, oldest first."""
     chosen = _selection(None, status, reason, category, origin, everything)
-    with _bench(repo, organisation, None, deciding=False) as bench:
+    with bench_for(repo, organisation, None, deciding=False) as bench:
         items = listed(bench, chosen.wanted.whatever(everything))
     if as_json_:
         print(json.dumps({"items": [as_json(item) for item in items], "total": len(items)}))
@@ -128,7 +122,7 @@ def show(
     """Show claim, evidence, why it is here, and what approving would do."""
     if not items:
         raise ConfigurationError("No review item is named; `reflect review list` names them.")
-    with _bench(repo, organisation, None, deciding=False) as bench:
+    with bench_for(repo, organisation, None, deciding=False) as bench:
         found = named(bench, items)
         if as_json_:
             print(json.dumps({"items": [_shown(bench, item) for item in found]}))
@@ -264,7 +258,7 @@ def _decide_on(chosen: _Selection, one: Callable[[Bench, ReviewItem], Done], whe
     """Decide on every item meant. One that is refused stops none of the others; a single one fails the command."""
     done: list[Done] = []
     refused: list[tuple[ReviewItem, ReflectError]] = []
-    with _bench(where.repo, where.organisation, where.by) as bench:
+    with bench_for(where.repo, where.organisation, where.by) as bench:
         items = chosen.of(bench)
         for item in items:
             try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from reflect.ledger.ledger import Ledger
 from reflect.model import ProjectId, Value
 from reflect.organisation.nightly import Nightly
 from reflect.report import RunReport
+from reflect.scope.projects import Registry
 from reflect.scope.review import ReviewStatus
 from reflect.settings import Settings
 from reflect.wiki.lock import repository_lock
@@ -56,10 +57,14 @@ class _Member(Value):
     id: ProjectId
     repository: str
     tags: tuple[str, ...] = ()
+    workspace_roots: tuple[str, ...] = ()
+    memory_enabled: bool = True
+    maintainers: tuple[str, ...] = ()
 
 
 class _File(Value):
     name: str
+    home: Path | None = None
     state_dir: Path | None = None
     ledger: str | None = None
     engine: str | None = None
@@ -105,6 +110,35 @@ class Estate:
     @property
     def projects(self) -> tuple[str, ...]:
         return tuple(member.id for member in self.organisation.projects)
+
+    @property
+    def home(self) -> Path | None:
+        """The folder of the organisation's own wiki, where the file names one."""
+        return self.organisation.home
+
+    @property
+    def maintainers(self) -> dict[str, tuple[str, ...]]:
+        """Who answers for each project's wiki; nobody listed is everybody."""
+        return {member.id: member.maintainers for member in self.organisation.projects}
+
+    def registry(self) -> Registry:
+        """Every project of the organisation with its workspace roots."""
+        return Registry.parse(
+            {
+                "project_id": member.id,
+                "workspace_roots": (member.repository, *member.workspace_roots),
+                "memory_enabled": member.memory_enabled,
+            }
+            for member in self.organisation.projects
+        )
+
+    def workspace(self, project: str) -> Workspace | None:
+        """The project's repository as a member of the organisation; None where it is not on this machine."""
+        root, registry = Path(self._member(project).repository), self.registry()
+        member = registry.project(project)
+        if member is None or not root.is_dir():
+            return None
+        return replace(Workspace.open(root, self.settings), project=member, registry=registry)
 
     def tags(self, project: str) -> tuple[str, ...]:
         """What runs of `project` are found by: the project, and the teams it belongs to."""

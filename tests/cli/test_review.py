@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from examples.sessions import GitRepository
 from reflect.cli.app import run
 from reflect.review.words import printable
 from tests.conftest import command_line_in
@@ -40,7 +41,8 @@ class Reflect:
 def reflect(queue: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Reflect:
     for name, value in (("REFLECT_STATE_DIR", str(queue.settings.state)), ("SOURCE_DATE_EPOCH", str(EPOCH))):
         monkeypatch.setenv(name, value)
-    monkeypatch.delenv("REFLECT_LEDGER_URL", raising=False)
+    for name in ("REFLECT_LEDGER_URL", "REFLECT_ORGANISATION"):
+        monkeypatch.delenv(name, raising=False)
     return Reflect(queue, capsys)
 
 
@@ -199,6 +201,34 @@ def test_what_was_refused_stays_refused_in_a_second_run(reflect: Reflect) -> Non
     (reflect.shop.folder / "wiki" / "log.md").unlink()
     assert night(reflect.shop.workspace).queued == 0
     assert reflect.json("review", "list")["items"] == []
+
+
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_an_organisation_opens_every_queue(
+    reflect: Reflect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """R1 and R2 by an operator's word: each wiki gets what is its own."""
+    shop = reflect.shop
+    store = GitRepository.create(tmp_path / "store")
+    store.commit("feat: shelves", {"store.py": ""})
+    file = tmp_path / "organisation.yaml"
+    of_shop = f"- {{id: shop, repository: {shop.git.path}, maintainers: [ada@example.com]}}"
+    of_store = f"- {{id: store, repository: {store.path}}}"
+    file.write_text(f"name: example\nhome: {tmp_path / 'home'}\nprojects:\n{of_shop}\n{of_store}\n")
+    options = ("--organisation", str(file)) if how == "option" else ()
+    if how == "variable":
+        monkeypatch.setenv("REFLECT_ORGANISATION", str(file))
+    assert {item["project"] for item in reflect.json("review", "list", *options)["items"]} == {"shop"}
+    _, why = reflect("review", "approve", shop.item(STRAYED).id, "--by", "Eve", *options, check=4)
+    assert "does not answer for `shop`" in why
+    told = reflect.json("review", "approve", shop.item(STRAYED).id, *options)["decided"]
+    text = shop.page(told[0]["landed_on"])
+    assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: operator\n" in text
+    reflect("review", "approve", shop.item(KINDS["rule"]).id, "--widen", "--yes", *options)
+    (page,) = (tmp_path / "home" / ".reflect" / "wiki").rglob("*/*.md")
+    everyones = page.read_text()
+    assert "scope: global\n" in everyones and "project_id" not in everyones
+    assert "scope_source: operator\n" in everyones
 
 
 def test_the_queue_needs_no_orchestrator(queue: Shop) -> None:
