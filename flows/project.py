@@ -32,4 +32,5 @@ def ingest_member(
         publish_report(report, waiting=waiting, url=back.url, written_back=back.said)
         done = ProjectNight.of(report, name=workspace.run_name)
         seconds = round(time.monotonic() - began, 3)
-        return done.model_copy(update={**back.as_update(), "waiting": waiting, "seconds": seconds})
+        told = {"project": project, "waiting": waiting, "seconds": seconds}
+        return done.model_copy(update={**back.as_update(), **told})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
 from typing import TypeVar
@@ -10,7 +11,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from reflect.errors import LedgerError
-from reflect.ledger import nights, reading, recording, reviewing
+from reflect.ledger import leases, nights, reading, recording, reviewing
 from reflect.ledger.database import Database
 from reflect.ledger.entry import LedgerEntry
 from reflect.ledger.reading import LedgerCounts, RunSummary, SeenRows
@@ -157,6 +158,17 @@ class Ledger:
     def counts(self, project: str, landed_runs: Collection[str] | None = None) -> LedgerCounts:
         """What `reflect status` shows; None counts the runs of every wiki of the project."""
         return self._ask(project, lambda connection: reading.counts(connection, project, landed_runs))
+
+    @contextmanager
+    def lease(self, name: str, holder: str, ttl_s: float = leases.TTL_S) -> Iterator[leases.Lease]:
+        """Hold what `name` stands for, for the length of a `with` block. Raises RepositoryBusy where another does."""
+        with leases.held(self._database, _named(name), holder, ttl_s) as lease:
+            yield lease
+
+    def lease_holders(self) -> frozenset[str]:
+        """Who holds any lease now."""
+        with self._database.read() as connection:
+            return leases.holders(connection)
 
     def begin_night(self, organisation: str, night_id: str, started_at: str) -> None:
         """Note that a night has begun, at `started_at` in ISO 8601 and UTC."""

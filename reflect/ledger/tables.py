@@ -216,3 +216,14 @@ night_projects = Table(
     ForeignKeyConstraint(["organisation", "night_id"], ["nights.organisation", "nights.night_id"]),
 )
 """What became of each project in each night."""
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("holder", SafeText, nullable=False),
+    Column("token", String(32), nullable=False),
+    Column("process", SafeText, nullable=False),
+    Column("expires_at", Float, nullable=False),
+)
+"""Who may write what, until when in seconds since the epoch; one row for each thing that is held."""

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import yaml
 from pydantic import Field, ValidationError
 
-from reflect.errors import ConfigurationError, ReflectError
+from reflect.errors import ConfigurationError, RepositoryError
 from reflect.freshness import find_root, fresh
+from reflect.ledger.leases import Lease
 from reflect.ledger.ledger import Ledger
 from reflect.model import ProjectId, Value
 from reflect.organisation.nightly import Nightly
@@ -22,13 +23,6 @@ from reflect.scope.review import ReviewStatus
 from reflect.settings import Settings
 from reflect.wiki.lock import repository_lock
 from reflect.workspace import Workspace
-
-
-class Lease(Protocol):
-    """The right to write one wiki, held until somebody else may take it."""
-
-    def check(self) -> None:
-        """Raise RepositoryBusy where the lease is no longer held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,20 +146,29 @@ class Estate:
 
     @contextmanager
     def opened(self, project: str) -> Iterator[Workspace]:
-        """The project's workspace."""
-        workspace = Workspace.open(Path(self._member(project).repository), self.settings)
+        """The project's workspace, with its repository's lock held. Raises RepositoryBusy where another run has it."""
+        workspace = self.workspace(project)
+        if workspace is None:
+            raise RepositoryError(
+                f"{self._member(project).repository} is not a folder, so there is no repository of {project} to read; "
+                f"nothing was changed; correct `repository` in {self.file}."
+            )
         with repository_lock(workspace.lock):
             yield workspace
 
     @contextmanager
     def lease(self, name: str, holder: str) -> Iterator[Lease]:
-        """Hold `name` for `holder`. Raises RepositoryBusy where another one holds it."""
-        with repository_lock(self.settings.state / "leases" / name):
-            yield _Held()
+        """Hold `name`, a project or a night of this organisation, for `holder`.
+
+        Raises RepositoryBusy where another one holds it.
+        """
+        with self.ledger() as ledger, ledger.lease(f"{self.name}/{name}", holder) as lease:
+            yield lease
 
     def holders(self) -> frozenset[str]:
         """Who holds a lease now."""
-        return frozenset()
+        with self.ledger() as ledger:
+            return ledger.lease_holders()
 
     def ledger(self) -> Ledger:
         return Ledger.open(self.settings.ledger)
@@ -192,11 +195,3 @@ class Estate:
             f"The organisation {self.name} has no project {project!r}; nothing was started; it has "
             f"{', '.join(self.projects)}."
         )
-
-
-class _Held:
-    def check(self) -> None:
-        return
-
-
-__all__ = ["Estate", "Lease", "News", "ReflectError", "WrittenBack"]

@@ -91,8 +91,21 @@ def _make_episodes() -> None:
     )
 
 
+def _make_leases() -> None:
+    op.create_table(
+        "leases",
+        sa.Column("name", sa.String(200), nullable=False),
+        sa.Column("holder", sa.Text, nullable=False),
+        sa.Column("token", sa.String(32), nullable=False),
+        sa.Column("process", sa.Text, nullable=False),
+        sa.Column("expires_at", sa.Float, nullable=False),
+        sa.PrimaryKeyConstraint("name", name="pk_leases"),
+    )
+
+
 _STEPS: tuple[tuple[Callable[[], None], Callable[[], None]], ...] = (
     (_make_nights, _drop("night_projects", "nights")),
+    (_make_leases, _drop("leases")),
     (_make_decisions, _drop("decisions")),
     (_make_episodes, _drop("episodes")),
 )
