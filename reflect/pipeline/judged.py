@@ -14,6 +14,7 @@ ASKED_AGAIN = "an operator refused these words before; they were said again"
 _FATES = {
     ReviewStatus.REJECTED: (Outcome.SKIPPED, "an operator rejected it"),
     ReviewStatus.QUARANTINED: (Outcome.QUARANTINED, "an operator put it aside"),
+    ReviewStatus.SUPERSEDED: (Outcome.QUARANTINED, "its question was superseded in the review queue"),
     ReviewStatus.APPROVED: (Outcome.COMPILED, "an operator approved it"),
 }
 _REFUSED = frozenset({ReviewStatus.REJECTED, ReviewStatus.QUARANTINED})

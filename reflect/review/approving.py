@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from reflect.errors import ScopeError, WikiError
@@ -21,7 +22,9 @@ from reflect.scope.review import ReviewItem, ReviewStatus
 from reflect.scope.rows import lesson, row_id
 from reflect.scope.vocabulary import ORGANISATION, MemoryType, Scope
 from reflect.wiki.draft import PageDraft
+from reflect.wiki.files import sweep_staging
 from reflect.wiki.landing import Fault
+from reflect.wiki.paths import STAGING
 
 
 def approve(
@@ -69,10 +72,13 @@ def _approved(
         draft = draft_approved(after, approval, place)
     except Repeated as error:
         raise _expired(bench, item, Drift(ReviewStatus.SUPERSEDED, str(error).split("; ")[0])) from error
-    done = decide(
-        bench, item, decided, lambda standing, known: _rows(standing, approval, place.project_id, decided, known)
-    )
-    if done.changed:
+    with _announced(place):
+        done = decide(
+            bench, item, decided, lambda standing, known: _rows(standing, approval, place.project_id, decided, known)
+        )
+    if not done.changed:
+        sweep_staging(place.folder)
+    else:
         if fault is not None:
             fault("the decision is in the ledger")
         _land(done.item, draft, place, fault)
@@ -80,6 +86,22 @@ def _approved(
         if workspace is not None:
             archive(workspace, f"review-{item.id}")
     return replace(done, page=draft.path, folder=str(place.folder))
+
+
+@contextmanager
+def _announced(place: Destination) -> Iterator[None]:
+    """Leave a mark in the wiki's folder that something is about to land: a process that dies now leaves it there, and
+    the next run does not take the repository for one in which nothing happened."""
+    try:
+        sweep_staging(place.folder)
+        (place.folder / STAGING).mkdir()
+    except OSError as error:
+        raise WikiError(f"{place.folder} cannot be written ({error.strerror}); nothing was changed.") from error
+    try:
+        yield
+    except Exception:
+        sweep_staging(place.folder)
+        raise
 
 
 def _land(item: ReviewItem, draft: PageDraft, place: Destination, fault: Fault | None) -> None:

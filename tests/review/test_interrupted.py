@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from reflect.freshness import fresh
 from reflect.pipeline.approved import land_waiting
 from reflect.review.approving import approve
 from reflect.review.bench import Bench
@@ -58,13 +59,17 @@ def test_killed_at_any_step_and_approved_again_gives_the_same_bytes(queue: Shop,
 @pytest.mark.parametrize("steps", [0, 4, 8])
 def test_what_was_killed_is_landed_by_the_next_run_too(queue: Shop, steps: int) -> None:
     """R1 by an operator's word."""
+    root = queue.git.path
+    assert fresh(root) is not None
     with queue.bench() as bench, pytest.raises(Killed):
         approve_one(bench, queue, "strayed", Until(steps))
+    assert fresh(root) is None, "no run may take this for a night in which nothing happened"
     night(queue.workspace)
     (page,) = [text for text in queue.pages().values() if KINDS["strayed"] in text]
     assert "scope: project\n" in page and 'project_id: "shop"' in page and "scope_source: operator\n" in page
     before = state(queue)
     report = night(queue.workspace)
+    assert fresh(root) is not None
     assert not [note for note in report.notes if "review" in note] and state(queue) == before
 
 
