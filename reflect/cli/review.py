@@ -117,13 +117,20 @@ def list_items(
 
 @app.command()
 def show(
-    items: Items = None, repo: Repository = HERE, organisation: OrganisationFile = None, as_json_: AsJson = False
+    items: Items = None,
+    status: Statuses = None,
+    reason: Reasons = None,
+    category: Categories = None,
+    origin: Origins = None,
+    everything: All = False,
+    repo: Repository = HERE,
+    organisation: OrganisationFile = None,
+    as_json_: AsJson = False,
 ) -> int:
     """Show claim, evidence, why it is here, and what approving would do."""
-    if not items:
-        raise ConfigurationError("No review item is named; `reflect review list` names them.")
+    chosen = _selection(items, status, reason, category, origin, everything)
     with bench_for(repo, organisation, None, deciding=False) as bench:
-        found = named(bench, items)
+        found = chosen.of(bench)
         if as_json_:
             print(json.dumps({"items": [_shown(bench, item) for item in found]}))
         else:
@@ -166,8 +173,11 @@ def approve(
 def edit(
     items: Items = None,
     text: Annotated[str | None, typer.Option("--text", help="The claim in your own words.")] = None,
-    category: Annotated[str | None, typer.Option("--category", help="The category it belongs in.")] = None,
+    to: Annotated[str | None, typer.Option("--category", help="The category it belongs in.")] = None,
     note: Note = "",
+    status: Statuses = None,
+    reason: Reasons = None,
+    origin: Origins = None,
     by: By = None,
     repo: Repository = HERE,
     organisation: OrganisationFile = None,
@@ -176,9 +186,9 @@ def edit(
     """Rewrite a claim, or move it. What you write is your word, and clean; what was asked is kept beside it."""
     if text is not None and len(items or ()) != 1:
         raise ConfigurationError("A text rewrites one review item; nothing was changed; name one.")
-    chosen = _selection(items, None, None, None, None, False)
+    chosen = _selection(items, status, reason, None, origin, False)
     where = _Where(repo, organisation, by, as_json_)
-    return _decide_on(chosen, lambda bench, item: edit_item(bench, item, text, category, note), where)
+    return _decide_on(chosen, lambda bench, item: edit_item(bench, item, text, to, note), where)
 
 
 @app.command()

@@ -159,6 +159,17 @@ def test_ids_that_begin_alike_are_not_guessed_between(reflect: Reflect) -> None:
     assert all(item.status == "pending" for item in reflect.shop.items())
 
 
+def test_a_filter_shows_and_moves_many(reflect: Reflect) -> None:
+    strayed = {reflect.shop.item(KINDS[kind]).id for kind in ("strayed", "change")}
+    shown = reflect.json("review", "show", "--reason", "workspace_outside_project")["items"]
+    assert {item["id"] for item in shown} == strayed
+    moved = reflect.json(
+        "review", "edit", "--reason", "workspace_outside_project", "--category", "gotchas", "-m", "they surprise"
+    )["decided"]
+    assert {item["id"] for item in moved} == strayed and {item["category"] for item in moved} == {"gotchas"}
+    assert {item["status"] for item in moved} == {"pending"}
+
+
 def test_a_filter_decides_on_many_and_says_which_it_could_not(reflect: Reflect) -> None:
     """R1 by an operator's word for those that could."""
     told = reflect.json("review", "approve", "--all", check=3)
