@@ -18,6 +18,7 @@ MAKERS = {
     "scope/page_keys.py": "asks the builder again, with the root made relative",
     "scope/approval.py": "asks the builder in an operator's name",
     "scope/stored.py": "reads stored keys",
+    "scope/visibility.py": "copies a resolved scope into what an index keeps beside a row; makes no keys",
     "scope/resolve.py": "fills the proposed scope of a question about a global page, which nothing stores",
 }
 """Every file that gives a value to a scope key, and why it may. Only the builder turns them into keys."""
