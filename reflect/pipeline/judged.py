@@ -50,7 +50,9 @@ class Judged:
             for claim in {normalised_claim(finding.quote) for finding in item.action.findings}:
                 if item.status in _REFUSED:
                     refused[claim] = (*refused.get(claim, ()), (evidence, item.status))
-                elif item.category is not None:
+                elif item.status is ReviewStatus.APPROVED and item.edited_at is None:
+                    refused.pop(claim, None)
+                if item.status not in _REFUSED and item.category is not None:
                     categories[claim] = item.category
         return cls(refused, categories)
 

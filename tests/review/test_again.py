@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from reflect.pipeline.triage import gather, plan_pages, reflect_on_session
 from reflect.review.approving import approve
 from reflect.review.deciding import defer, edit, quarantine, reject
 from reflect.triage.extractive.engine import ExtractiveEngine
-from tests.review.house import KINDS, PLAIN, STRAYED, Shop, alone, every_question, night, said
+from tests.review.house import KINDS, NOW, PLAIN, STRAYED, Shop, alone, every_question, night, said
 
 
 def thrown_away(queue: Shop) -> None:
@@ -88,6 +90,25 @@ def test_refused_words_that_are_said_again_are_asked_about_and_written_by_nobody
     assert page is not None
     text = queue.page(page)
     assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: operator\n" in text
+
+
+def test_what_was_approved_after_a_no_is_no_question_any_more(queue: Shop) -> None:
+    """R1 for the third time it is said; the later of two decisions on the same words counts."""
+    with queue.bench() as bench:
+        reject(bench, queue.item(KINDS["strayed"]))
+    queue.git.checkpoint_branch([("eeeeeeeeeeee", [said("s5", queue.git.path, STRAYED)])])
+    night(queue.workspace)
+    (again,) = [item for item in queue.items("pending") if STRAYED in item.claim]
+    with queue.bench() as bench:
+        page = approve(replace(bench, at=NOW + timedelta(days=1)), again).page
+    assert page is not None
+    (queue.folder / "wiki" / page).unlink()
+    queue.git.checkpoint_branch([("ffffffffffff", [said("s6", queue.git.path, STRAYED)])])
+    report = night(queue.workspace)
+    assert report.queued == 0
+    (written,) = [text for text in queue.pages().values() if STRAYED in text]
+    assert "scope: project\n" in written and 'project_id: "shop"' in written
+    assert "scope_source: extraction_default\n" in written
 
 
 def test_a_claim_that_was_moved_stays_where_it_was_put(queue: Shop) -> None:
