@@ -6,7 +6,9 @@ is thrown away: everything in it can be made again from the repository.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import sqlite3
 from contextlib import closing, contextmanager
 
@@ -75,7 +77,9 @@ class Index:
             if index.meta("version") == str(VERSION):
                 return index
             index.close()
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise  # somebody works on it: it is not damaged
             return None
         return None
 
@@ -85,6 +89,11 @@ class Index:
         if (index := cls.existing(file)) is not None:
             return index
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _one_at_a_time(file.with_name("lock")):
+            return cls.existing(file) or cls._new(file)
+
+    @classmethod
+    def _new(cls, file: Path) -> Index:
         for old in (file, *(file.with_name(file.name + end) for end in ("-journal", "-wal", "-shm"))):
             old.unlink(missing_ok=True)
         file.touch(mode=0o600)
@@ -255,6 +264,17 @@ class Index:
 
     def counts(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind"))
+
+
+@contextmanager
+def _one_at_a_time(lock: Path) -> Iterator[None]:
+    """Two that find no index must not both make one: the second would throw away the first's."""
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _connected(file: Path) -> sqlite3.Connection:

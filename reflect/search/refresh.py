@@ -34,6 +34,7 @@ from reflect.search.sources import (
     Document,
     commit_document,
     page_document,
+    page_key,
     session_document,
 )
 from reflect.wiki.files import read_regular
@@ -192,8 +193,9 @@ class _Reading:
         files = settled(pages_in(folder))
         again = self._unsettled(place)
         for file in files:
-            if known.pop(shown(file.path), None) != (file.size, file.mtime, file.ctime) or shown(file.path) in again:
-                self._take_page(place, folder, file)
+            key = page_key(file.path, self.redactor)
+            if known.pop(key, None) != (file.size, file.mtime, file.ctime) or key in again:
+                self._take_page(place, folder, file, key)
         for gone in known:
             self.index.drop_file(place, gone)
         return files
@@ -206,16 +208,15 @@ class _Reading:
         self.index.set_meta(f"known-{place}", known)
         return self.index.keyless(place)
 
-    def _take_page(self, place: str, folder: Path, file: FileState) -> None:
-        name = shown(file.path)
-        self.index.drop(place, name)
+    def _take_page(self, place: str, folder: Path, file: FileState, key: str) -> None:
+        self.index.drop(place, key)
         try:
-            page = parse_page(read_regular(folder / file.path), name)
+            page = parse_page(read_regular(folder / file.path), shown(file.path))
         except (PageError, OSError) as error:
             self.notes.append(f"{self.redactor.redact(str(error))}")
         else:
             self._put(page_document(page, place, self.context, self.redactor))
-        self.index.set_file(place, name, file.size, file.mtime, file.ctime)
+        self.index.set_file(place, key, file.size, file.mtime, file.ctime)
 
     def _put(self, document: Document | None) -> None:
         self.changed += 1

@@ -49,7 +49,7 @@ def _pattern(term: Sequence[str]) -> re.Pattern[str]:
     """The term as it may stand in a text: parts joined by signs or by nothing, and an English word with its endings."""
     if len(term) == 1 and len(term[0]) > _STEM and term[0].isascii() and term[0].isalpha():
         stem = re.sub(r"(?:ies|ied|ing|ed|es|s|e|y)$", "", term[0])
-        return re.compile(rf"(?<![^\W_]){re.escape(stem)}[a-z]{{0,4}}(?![^\W_])")
+        return re.compile(rf"(?<![^\W_]){'_?'.join(stem)}[a-z]{{0,4}}(?![^\W_])")
     written = r"[\W_]{0,3}".join(re.escape(word) for word in term)
     return re.compile(rf"(?<![^\W_]){written}s?(?![^\W_])" if written.isascii() and term[-1].isalnum() else written)
 

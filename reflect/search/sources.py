@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reflect.evidence.redaction import Redactor
-from reflect.model import Commit, Session, Speaker
+from reflect.model import Commit, Session, Speaker, digest
 from reflect.scope.context import ScopeContext, stated_scope
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
 from reflect.scope.visibility import Candidate
@@ -39,8 +39,16 @@ class Document:
     keyless: bool = False
 
 
+def page_key(path: str, redactor: Redactor) -> str:
+    """What a page is kept under: its path, or where that holds a secret, what is left of it and a digest."""
+    name = shown(path)
+    kept = redactor.redact(name)
+    return name if kept == name else f"{kept}#{digest(name)[:12]}"
+
+
 def page_document(page: Page, place: str, context: ScopeContext, redactor: Redactor) -> Document:
     """A page of the repository's wiki or the organisation's own, by its keys."""
+    key = page_key(page.path, redactor)
     summary = page.summary()
     resolved = _page_scope(page, place, context)
     keys = summary.scope_keys
@@ -54,10 +62,10 @@ def page_document(page: Page, place: str, context: ScopeContext, redactor: Redac
     text = redactor.redact(page.body)[:_LONGEST_TEXT]
     return Document(
         place=place,
-        key=page.path,
+        key=key,
         kind=PAGE,
-        path=redactor.redact(shown(page.path)),
-        name=redactor.redact(shown(page.path)),
+        path=key,
+        name=key,
         project=resolved.project_id or (ORGANISATION if place == ORGANISATION_WIKI else ""),
         title=redactor.redact(page.title),
         text=f"{text}\n{redactor.redact(tags)}" if tags else text,
