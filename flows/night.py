@@ -42,7 +42,7 @@ class Night:
         """Tonight, for `projects` or for all. Raises ConfigurationError for one that the organisation does not have."""
         started_at = estate.settings.now()
         run = str(flow_run.id or uuid.uuid4())
-        chosen = tuple(dict.fromkeys(estate.require(project) for project in projects)) or estate.projects
+        chosen = tuple(dict.fromkeys(estate.require(project) for project in projects)) or estate.awake
         return cls(estate, f"{started_at:%Y-%m-%d}-{run[:8]}", run, chosen, started_at, dry_run)
 
     @property

@@ -76,10 +76,14 @@ class Estate:
 
     @classmethod
     def load(cls, path: Path | None = None) -> Estate:
+        """The organisation that `path` describes, or REFLECT_ORGANISATION. Raises ConfigurationError."""
         settings = Settings.of_environment()
-        import os
-
-        file = path or Path(os.environ["REFLECT_ORGANISATION"])
+        file = path or settings.organisation
+        if file is None:
+            raise ConfigurationError(
+                "No organisation file is named; nothing was started; set REFLECT_ORGANISATION or give --organisation FILE."
+            )
+        file = file.absolute()
         try:
             organisation = _File.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
         except (OSError, ValidationError, yaml.YAMLError) as error:
@@ -104,6 +108,11 @@ class Estate:
     @property
     def projects(self) -> tuple[str, ...]:
         return tuple(member.id for member in self.organisation.projects)
+
+    @property
+    def awake(self) -> tuple[str, ...]:
+        """The projects that a night ingests: those whose memory is not switched off."""
+        return tuple(member.id for member in self.organisation.projects if member.memory_enabled)
 
     @property
     def home(self) -> Path | None:

@@ -100,7 +100,7 @@ def test_one_broken_repository_fails_alone_and_everybody_can_see_why(
     night = command_line.json("org", "ingest", "--organisation", file, check=3)
     assert states(night) == {"billing": "done", "infra": "failed", "shop": "done"}
     reasons = {one["project"]: one["reason"] for one in night["projects"]}
-    assert "is not a folder, so there is no repository to read" in reasons["infra"]
+    assert "gone is not a folder, so there is no repository of infra to read" in reasons["infra"]
     assert all(wiki(repositories[name]) for name in ("billing", "shop"))
 
     run = run_of(prefect_server, night)
@@ -108,7 +108,7 @@ def test_one_broken_repository_fails_alone_and_everybody_can_see_why(
     assert run["state"]["message"] == "2 done, 1 failed; failed: infra"
     found = tasks_of(prefect_server, run["id"], {"ingest · billing", "ingest · infra", "ingest · shop", "report"})
     assert found["ingest · infra"]["state_type"] == "FAILED"
-    assert "no repository to read" in found["ingest · infra"]["state"]["message"]
+    assert "no repository of infra to read" in found["ingest · infra"]["state"]["message"]
     assert found["ingest · shop"]["state_type"] == "COMPLETED"
     assert {"project:shop", "team:harbour"} <= set(found["ingest · shop"]["tags"])
     assert "project:billing" not in found["ingest · shop"]["tags"]
