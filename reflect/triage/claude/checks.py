@@ -48,8 +48,8 @@ _LANDED = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:no longer|earlier|before|until|previously|formerly|originally|at first|initially|first|used to|was|were|had"
-    r"|replac\w+|superseded|instead|since changed|old(?:er)?|then)\b",
+    r"\b(?:no longer|earlier|until|previously|formerly|originally|at first|initially|used to|was|were|had been"
+    r"|replac\w+|superseded|taken back|since changed)\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"`([^`]+)`")

@@ -23,7 +23,10 @@ LONGEST_STATEMENT = 600
 """A quote in text without sentences is kept as the model gave it once the whole would be longer than this."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MARKERS = re.compile(r"<(?=\s*/?\s*(?:reflect:|evidence|findings?|pages?|answer|corrections?)\b)", re.IGNORECASE)
+_UNSEEN = r"[\s\u200b-\u200f\u2060\ufeff]*"
+_MARKERS = re.compile(
+    rf"<(?={_UNSEEN}/?{_UNSEEN}(?:reflect:|evidence|findings?|pages?|answer|corrections?)\b)", re.IGNORECASE
+)
 _TOOL_NAME = re.compile(r"[\w.:/-]{1,80}")
 _BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\(?\d{1,2}[.)])\s)")
 _LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")

@@ -59,11 +59,17 @@ class Draft:
     def live(self) -> list[PageSummary]:
         """The pages an action may name: those that stand, and those that this plan makes."""
         standing = [page for page in self.pages if page.status in _LIVE and not page.digest]
-        return standing + [_as_page(action) for action in self.actions.values() if action.operation is Operation.CREATE]
+        return standing + [_as_page(action) for action in self._created]
 
     @property
     def created(self) -> int:
-        return sum(action.operation is Operation.CREATE for action in self.actions.values())
+        return len(self._created)
+
+    @property
+    def _created(self) -> list[Action]:
+        """The new pages that a page may rest on: what waits for an operator is shown to nobody."""
+        made = (action for action in self.actions.values() if action.operation is Operation.CREATE)
+        return [action for action in made if action.findings[0].origin is Origin.CLEAN]
 
     def settle(self, findings: Iterable[Finding], outcome: Outcome, reason: str) -> None:
         self.fates += [Fate(finding=finding, outcome=outcome, reason=reason) for finding in findings]
