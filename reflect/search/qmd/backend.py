@@ -73,6 +73,7 @@ def _question(collection: Collection, terms: Sequence[Sequence[str]], *, phrase:
     lines = [f"lex: {' '.join(word for term in plain for word in term)}"]
     if len(plain) > 1:
         lines += [f"lex: {_term(term)}" for term in plain[:_MAX_LINES]]
+    lines += [f"lex: {''.join(term)}" for term in plain[:_MAX_LINES] if 1 < len(term) <= 5]
     if said is not None and said.vectors:
         lines.append(f"vec: {' '.join(word for term in plain for word in term)}")
     return ["query", *options, "--no-rerank", "\n".join(lines)]
