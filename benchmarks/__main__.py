@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import collect, ledger, orchestration
+from benchmarks import collect, ledger, orchestration, organisation
 
-for benchmark in (orchestration, collect, ledger):
+for benchmark in (orchestration, organisation, collect, ledger):
     benchmark.main([])

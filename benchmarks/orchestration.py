@@ -33,7 +33,7 @@ _SERVER = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print both figures. Takes no arguments."""
-    with tempfile.TemporaryDirectory() as place, _server(Path(place)) as address:
+    with tempfile.TemporaryDirectory() as place, server(Path(place)) as address:
         os.environ |= {
             "PREFECT_API_URL": address,
             "PREFECT_HOME": f"{place}/prefect",
@@ -109,7 +109,7 @@ def _nothing_new(repository: Path) -> None:
 
 
 @contextmanager
-def _server(place: Path) -> Iterator[str]:
+def server(place: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

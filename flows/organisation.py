@@ -44,7 +44,7 @@ def _named(what: str) -> Callable[[], str]:
 def _project_name() -> str:
     parameters = flow_run.parameters
     estate = Estate.load(parameters.get("organisation"))
-    return f"ingest · {estate.news(parameters['project']).name}"
+    return f"ingest · {estate.label(parameters['project'])}"
 
 
 @flow(name="ingest organisation", flow_run_name=_named("night"))

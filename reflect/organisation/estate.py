@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError
 
-from reflect.errors import ConfigurationError, RepositoryError
+from reflect.errors import ConfigurationError, ReflectError, RepositoryError
 from reflect.freshness import find_root, fresh
 from reflect.ledger.leases import Lease
 from reflect.ledger.ledger import Ledger
@@ -81,7 +81,7 @@ class Estate:
         file = path or settings.organisation
         if file is None:
             raise ConfigurationError(
-                "No organisation file is named; nothing was started; set REFLECT_ORGANISATION or give --organisation FILE."
+                "No organisation file is named; nothing was started; set REFLECT_ORGANISATION or give `--organisation`."
             )
         file = file.absolute()
         try:
@@ -151,7 +151,17 @@ class Estate:
         """Whether anything happened in `project` since its last run."""
         root = find_root(Path(self._member(project).repository))
         last = fresh(root) if root is not None else None
-        return News(project, project, last is None, last.run if last is not None else "")
+        if last is None:
+            return News(project, self.label(project), is_new=True)
+        return News(project, f"{project}@{last.last_git_sha}" if last.last_git_sha else project, False, last.run)
+
+    def label(self, project: str) -> str:
+        """`project@short-sha`, or the id alone where the repository cannot be read."""
+        try:
+            workspace = self.workspace(project)
+        except ReflectError:
+            return project
+        return project if workspace is None else workspace.run_name
 
     @contextmanager
     def opened(self, project: str) -> Iterator[Workspace]:

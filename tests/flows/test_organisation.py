@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import time
@@ -86,7 +87,8 @@ def run_of(server: str, night: Mapping[str, Any]) -> Any:
 def tasks_of(server: str, run: str, expected: set[str]) -> dict[str, Any]:
     """The task runs of a run by name; the server writes them down a moment later."""
     for _ in range(60):
-        found = {one["name"]: one for one in ask(server, "task_runs", task_runs={"flow_run_id": {"any_": [run]}})}
+        runs = ask(server, "task_runs", task_runs={"flow_run_id": {"any_": [run]}})
+        found = {one["name"].split("@")[0]: one for one in runs}
         if expected <= found.keys() and all(found[name]["state_type"] != "RUNNING" for name in expected):
             return found
         time.sleep(0.5)
@@ -110,6 +112,7 @@ def test_one_broken_repository_fails_alone_and_everybody_can_see_why(
     assert found["ingest · infra"]["state_type"] == "FAILED"
     assert "no repository of infra to read" in found["ingest · infra"]["state"]["message"]
     assert found["ingest · shop"]["state_type"] == "COMPLETED"
+    assert re.fullmatch(r"ingest · shop@[0-9a-f]{8}", found["ingest · shop"]["name"])
     assert {"project:shop", "team:harbour"} <= set(found["ingest · shop"]["tags"])
     assert "project:billing" not in found["ingest · shop"]["tags"]
 
