@@ -223,7 +223,9 @@ def render_markdown(report: NightReport) -> str:
     lines = [head, "", f"**{report.state.value}**: {report.headline}."]
     called_out = [f"- **{name}** has failed {row} nights in a row" for name, row in report.again_and_again.items()]
     lines += _listed("Failing night after night", called_out)
-    lines += ["", "## Projects", "", _HEAD, _RULE, *map(_row, sorted(report.projects, key=_worst_first))]
+    ordered = sorted(report.projects, key=_worst_first)
+    lines += _listed("What went wrong", [_complaint(one) for one in ordered if one.reason])
+    lines += ["", "## Projects", "", _HEAD, _RULE, *map(_row, ordered)]
     lines += _listed("For the whole organisation", [_step(step) for step in report.steps])
     if report.usd or report.cap_usd is not None:
         cap = "no cap" if report.cap_usd is None else f"of ${report.cap_usd:.2f}"
@@ -236,17 +238,20 @@ def _listed(title: str, lines: Sequence[str]) -> list[str]:
     return ["", f"## {title}", "", *lines] if lines else []
 
 
+def _complaint(one: ProjectNight) -> str:
+    return f"- **{one.project}** ({one.state.value}): {' '.join(one.reason.split())}"
+
+
 def _step(step: Step) -> str:
     return f"- {step.name}: {step.state.value}" + (f" ({step.summary})" if step.summary else "")
 
 
-_HEAD = "| project | state | pages | sessions | commits | for review | cost | why, and where to |"
+_HEAD = "| project | state | pages | sessions | commits | for review | cost | where to |"
 _RULE = "|---|---|---:|---:|---:|---:|---:|---|"
 
 
 def _row(one: ProjectNight) -> str:
     link = f"[{one.written_back or one.url}]({one.url})" if one.url else one.written_back
-    said = "; ".join(part for part in (one.reason, link) if part)
     cells = (
         one.name or one.project,
         one.state.value,
@@ -255,7 +260,7 @@ def _row(one: ProjectNight) -> str:
         str(one.collected.get("commits", 0)),
         f"{one.queued} new, {one.waiting} in all" if one.waiting else "0",
         f"${one.spend.usd:.4f}" if one.spend.usd else "–",
-        said or "–",
+        link or "–",
     )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 

@@ -97,6 +97,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     ]
     for name in ("billing", "shop"):
         grow(place / name)
+    projects[1]["repository"] = "/srv/repositories/infra"  # nowhere, on any machine that runs this
     file = place / "organisation.yaml"
     file.write_text(yaml.safe_dump({"name": "Harbour Goods", "state_dir": str(place / "state"), "projects": projects}))
     with _listener() as (notify, said):
@@ -190,7 +191,7 @@ def test_a_night_with_a_broken_repository_tells_what_failed_and_notifies(served:
     artifacts = ask(served.api, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
     report = next(one for one in artifacts if one["key"] == "night-harbour-goods")
     page.goto(f"{served.address}/artifacts/artifact/{report['id']}")
-    page.get_by_text("there is no repository of infra to read").first.wait_for()
+    page.get_by_text("there is no repository of infra to read").first.wait_for(state="visible")
     keep(page, "report")
     plan = next(one for one in artifacts if one["key"] == "plan-billing")
     page.goto(f"{served.address}/artifacts/artifact/{plan['id']}")

@@ -123,6 +123,7 @@ def test_one_broken_repository_fails_alone_and_everybody_can_see_why(
     assert kinds["progress"]["data"] == 100.0
     assert kinds["night"]["description"] == "2 done, 1 failed; failed: infra"
     assert all(f"| {name}" in kinds["night"]["data"] for name in repositories)
+    assert "no repository of infra to read" in kinds["night"]["data"]
     plan = json.loads(artifacts["plan-shop"]["data"])
     assert plan and {row["expectations"] for row in plan} == {"met"}
     assert "claims wait for review" in artifacts["report-shop"]["description"]

@@ -110,10 +110,12 @@ def test_every_project_stands_in_the_report_the_worst_first() -> None:
     assert rows == ["failed", "timed-out", "partly", "skipped", "busy", "done", "unchanged"]
 
 
-def test_a_reason_cannot_break_the_table() -> None:
-    project = ProjectNight(project="p", state=FAILED, reason="no | such\nbranch")
+def test_reasons_stand_in_full_above_the_table_and_names_cannot_break_it() -> None:
+    project = ProjectNight(project="p", state=FAILED, reason="no | such\nbranch", written_back="a | b")
     text = render_markdown(NightReport(organisation="o", night="n", projects=(project,)))
-    assert "| p | failed | 0 | 0 | 0 | 0 | – | no \\| such branch |" in text
+    assert "- **p** (failed): no | such branch\n" in text
+    assert "| p | failed | 0 | 0 | 0 | 0 | – | a \\| b |" in text
+    assert text.index("such branch") < text.index("## Projects")
 
 
 def test_links_to_where_the_pages_went_stand_in_the_report() -> None:
