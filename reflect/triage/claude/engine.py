@@ -122,8 +122,13 @@ class ClaudeEngine:
         own = [page for page in pages if page.project_id in (None, self._around.project)]
         draft = planning.Draft(own, format, Places(page.path for page in pages))
         categories = Categories.of(format, (page.category for page in own))
-        for part in planning.questions(planning.sorted_out(findings, draft, categories)):
-            self._plan_part(part, draft, max_new_pages)
+        parts = planning.questions(planning.sorted_out(findings, draft, categories))
+        for number, part in enumerate(parts):
+            if number and draft.created >= max_new_pages:  # what waits is not paid for again every night
+                reason = f"over the cap of {max_new_pages} new pages in one run"
+                draft.settle(part.values(), Outcome.PENDING, reason)
+            else:
+                self._plan_part(part, draft, max_new_pages)
         return Plan(
             actions=tuple(sorted(draft.actions.values(), key=lambda action: (action.path, action.id))),
             fates=tuple(sorted(draft.fates, key=lambda fate: (planning.in_time(fate.finding), fate.finding.id))),

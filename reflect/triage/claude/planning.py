@@ -31,12 +31,12 @@ from reflect.triage.extractive.tags import tags_of
 from reflect.triage.routing import PageIndex
 
 FINDINGS_AT_ONCE = 100
-PAGES_SHOWN = 60
+PAGES_SHOWN = 20
 """A wiki of up to so many pages is listed whole; of a larger one the pages that any finding may be about."""
 
-_CANDIDATES = 3
+_CANDIDATES = 5
 _REVIEW_PER_EVIDENCE = 2
-_LEAD = 160
+_LEAD = 120
 _LIVE = frozenset({Status.ACTIVE.value, Status.OPEN.value})
 _FINISHED = re.compile(
     r"\b(?:done|fixed|finished|merged|shipped|closed?s?|resolved?s?|implement\w+|complet\w+|land(?:ed|s)|works now"

@@ -124,6 +124,14 @@ def test_the_cap_on_new_pages_holds_whatever_is_planned() -> None:
     assert Counter(fate.outcome for fate in plan.fates) == {Outcome.PENDING: 7}
 
 
+def test_no_part_is_asked_about_once_the_cap_is_reached() -> None:
+    many = [finding(f"Service alpha{number} fails because of a cache.", position=number) for number in range(250)]
+    provider = Provider()
+    plan = plan_of(provider, *many, most=2)
+    assert len(provider.asked) == 1
+    assert sum(fate.outcome is Outcome.PENDING for fate in plan.fates) >= 150
+
+
 def test_what_no_page_may_rest_on_goes_to_the_operator_without_being_planned() -> None:
     machine = [
         finding(f"CANARY the agent said {number}.", speaker=Speaker.ASSISTANT, origin=Origin.DERIVED, position=number)

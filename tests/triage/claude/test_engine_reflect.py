@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from reflect.configuration import Format
 from reflect.model import EvidenceMode, Origin, ReflectionKind, Session, Speaker, Taint
 from reflect.pipeline.triage import cache_key
 from reflect.triage.claude import chunks, prompt
+from reflect.triage.claude.answers import KeptInMemory
 from reflect.triage.claude.engine import ClaudeEngine, Surroundings
 from reflect.triage.claude.faults import CapReached, ProviderFault, Refused, Unreadable
 from reflect.triage.claude.reflecting import unusable
@@ -176,6 +180,29 @@ def test_only_model_and_prompt_of_reflect_are_in_the_key(monkeypatch: pytest.Mon
     monkeypatch.undo()
     keys = {cache_key(ClaudeEngine(Provider(), Surroundings({**MODELS, **changed})), one()) for changed in OTHER_MODELS}
     assert len(keys) == 2
+
+
+def test_a_new_reflect_prompt_re_asks_reflections_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = KeptInMemory()
+    loaded = {name: prompt.load_prompt(name) for name in ("reflect", "plan", "write")}
+    monkeypatch.setattr("reflect.triage.claude.engine.load_prompt", loaded.__getitem__)
+
+    def night() -> Counter[str]:
+        provider = Provider()
+        made = ClaudeEngine(provider, Surroundings(MODELS), kept=kept)
+        sessions = [session({"prompt": f"never use floats in service{number}"}, number=number) for number in range(5)]
+        findings = [each for one in sessions for each in made.reflect(one, EvidenceMode.FULL)]
+        for action in made.plan(findings, (), Format(), 9).actions:
+            made.write(action, None)
+        return Counter(ask.purpose for ask in provider.asked)
+
+    asked = night()
+    assert asked["reflect"] == 5 and asked["plan"] == 1 and asked["write"] >= 1
+    assert night() == Counter()
+    loaded["reflect"] = replace(loaded["reflect"], version="2")
+    assert night() == Counter(reflect=5)
+    loaded["write"] = replace(loaded["write"], version="2")
+    assert night() == Counter(write=asked["write"])
 
 
 def test_a_prefilter_sends_the_person_and_what_the_embedded_engine_hears() -> None:

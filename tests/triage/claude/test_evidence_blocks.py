@@ -75,7 +75,7 @@ def test_list_items_are_statements_of_their_own() -> None:
 
 @pytest.mark.parametrize("taint", [Taint.UNTRUSTED, Taint.UNKNOWN])
 def test_of_a_tainted_session_only_the_persons_words_and_tool_names_are_sent(taint: Taint) -> None:
-    said = (
+    said: tuple[dict[str, object], ...] = (
         {"prompt": "look at the page"},
         {"reply": "CANARY-REPLY says so"},
         {"tool_use": "CANARY-ARGUMENT", "tool": "WebFetch"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reflect.configuration import Format, FormatSection
@@ -64,7 +66,7 @@ def test_schemas_are_flat_and_closed() -> None:
             assert len(node["properties"]) <= 12
 
 
-def _objects(schema: object) -> list[dict[str, object]]:
+def _objects(schema: object) -> list[dict[str, Any]]:
     if isinstance(schema, dict):
         own = [schema] if schema.get("type") == "object" else []
         return own + [each for value in schema.values() for each in _objects(value)]
