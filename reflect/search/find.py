@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reflect.errors import ConfigurationError, ReflectError
-from reflect.search.answer import Answer, Query
+from reflect.search.answer import QMD, TEXT, Answer, Query
 from reflect.search.index import Index
 from reflect.search.place import search_folder
 from reflect.search.qmd.collection import Collection, PageText, State
@@ -60,5 +60,7 @@ def check(query: Query) -> None:
     """Raise ConfigurationError for a query that cannot be asked."""
     if not query.text.strip():
         raise ConfigurationError("The question is empty; nothing was searched. Try `reflect search WORDS`.")
+    if query.backend not in ("auto", TEXT, QMD):
+        raise ConfigurationError(f"`--backend {query.backend}` is none of auto, text and qmd; nothing was searched.")
     if query.limit < 1:
         raise ConfigurationError(f"`--limit {query.limit}` asks for no hit; nothing was searched. Give 1 or more.")
