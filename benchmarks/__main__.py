@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import collect, ledger, orchestration, organisation
+from benchmarks import collect, ledger, orchestration, organisation, tokens
 
-for benchmark in (orchestration, organisation, collect, ledger):
+for benchmark in (orchestration, organisation, collect, ledger, tokens):
     benchmark.main([])

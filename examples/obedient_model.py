@@ -88,7 +88,7 @@ def _plan(content: str) -> dict[str, Any]:
 def _write(content: str) -> dict[str, Any]:
     bullets = [
         {
-            "heading": "What is known",
+            "heading": "Earlier" if "takes this back" in finding.head else "What is known",
             "text": finding.text,
             "findings": [finding.id],
             "quote": finding.text,
