@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-VERSION = 1
+VERSION = 2
 """Rises whenever the same repository would be indexed otherwise."""
 
 BUSY_S = 30.0
@@ -36,6 +36,7 @@ CREATE TABLE documents (
     id INTEGER PRIMARY KEY, place TEXT NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, path TEXT, name TEXT NOT NULL,
     project TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL, candidate TEXT NOT NULL, UNIQUE (place, key)
 );
+CREATE INDEX documents_by_kind ON documents (kind);
 CREATE TABLE exclusions (asking TEXT, document INTEGER, reason TEXT NOT NULL, PRIMARY KEY (asking, document))
     WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
@@ -43,14 +44,17 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 """
 _ALLOWED = "documents.id NOT IN (SELECT document FROM exclusions WHERE asking = :asking)"
-_SEARCH = f"""
+_SEARCH = """
 SELECT documents.kind, documents.path, documents.name, documents.project, documents.title, found.score, documents.text
 FROM (
-    SELECT rowid AS document, bm25(words, 4.0, 1.5, 1.0, 1.0) AS score FROM words WHERE words MATCH :match
+    SELECT rowid AS document, bm25(words, 4.0, 1.5, 1.0, 1.0) AS score FROM words
+    WHERE words MATCH :match
+        AND rowid NOT IN (SELECT document FROM exclusions WHERE asking = :asking)
+        AND (:kind IS NULL OR rowid IN (SELECT id FROM documents WHERE kind = :kind))
+    ORDER BY score, rowid LIMIT :limit
 ) AS found
 JOIN documents ON documents.id = found.document
-WHERE {_ALLOWED} AND (:kind IS NULL OR documents.kind = :kind)
-ORDER BY found.score, documents.kind, documents.name LIMIT :limit
+ORDER BY found.score, documents.kind, documents.name
 """
 _EXCLUDED = """
 SELECT documents.kind, documents.path, documents.name, exclusions.reason

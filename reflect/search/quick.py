@@ -13,7 +13,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from reflect.errors import SearchError
 from reflect.freshness import find_root, fingerprint
 from reflect.search.answer import QMD, TEXT, Answer, Excluded, Hit, Query
 from reflect.search.index import Index
@@ -57,6 +56,8 @@ def ask(index: Index, query: Query, project: str, state: Path, root: Path) -> An
     if hits is not None:
         backend = QMD
     elif query.backend == QMD:
+        from reflect.errors import SearchError
+
         raise SearchError(f"qmd was required and cannot answer: {why}; nothing was searched.")
     else:
         hits = index.search(terms, project, wiki_only=query.wiki_only, limit=query.limit)

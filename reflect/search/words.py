@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_TERMS = 32
 """Terms of a question that are looked for; the rest of a pasted page says nothing more."""
 
-_MARKS = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc]+")
+_MARKS = "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc]+"
 """Accents, Hebrew points, Arabic vowels and the tatweel: written by some and left out by others."""
 
 _UNSPACED = (
@@ -26,9 +26,10 @@ _UNSPACED = (
 """Scripts that put no space between words (and Hangul, which joins endings to them): each character is a word."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_WORD = re.compile(
-    rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?|[\U0001f000-\U0001faff\u2600-\u27bf]"
-)
+_WORD = rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:(?<=[A-Za-z])(?:\+\+|#)(?!\w))?|[\U0001f000-\U0001faff\u2600-\u27bf]"
+"""Compiled when it is first needed: that takes longer than a question in plain letters takes to be answered."""
+
+_PLAIN_WORD = re.compile(r"[a-z0-9]+(?:(?<=[a-z])(?:\+\+|#)(?![a-z0-9_]))?")
 _NAME = re.compile(r"[^\W\d]\w*")
 _QUOTED = re.compile(r'"([^"]*)"|(\S+)')
 _EDGES = ".,;:!?()[]{}<>«»“”„'`…。、！？"
@@ -42,7 +43,8 @@ _STOP_WORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """The words of `text` in order: folded, `camelCase` and `snake_case` taken apart, `C++` and `C#` kept whole."""
-    return _WORD.findall(fold(_CAMEL.sub(" ", text) if not text.islower() else text))
+    folded = fold(text if text.islower() else _CAMEL.sub(" ", text))
+    return _PLAIN_WORD.findall(folded) if folded.isascii() else re.findall(_WORD, folded)
 
 
 def names(text: str) -> list[str]:
@@ -55,7 +57,7 @@ def fold(text: str) -> str:
     """`text` without what two writers of the same word do differently: case, width, accents, vowel points."""
     if text.isascii():
         return text.lower()
-    plain = _MARKS.sub("", unicodedata.normalize("NFKD", text))
+    plain = re.sub(_MARKS, "", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", plain).casefold()
 
 
