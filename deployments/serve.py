@@ -49,7 +49,7 @@ def environment(own: Mapping[str, str]) -> dict[str, str]:
     """The environment of every part: this machine's, completed by what the parts must agree on."""
     port = own.get("PREFECT_SERVER_API_PORT", "4200")
     found = {
-        **_server_settings(),
+        **server_settings(),
         **own,
         "PREFECT_SERVER_API_HOST": "127.0.0.1",
         "PREFECT_SERVER_API_PORT": port,
@@ -116,10 +116,11 @@ def _part(
         try:
             yield process
         finally:
-            _end(process)
+            end(process)
 
 
-def _end(process: subprocess.Popen[bytes], patience_s: float = 20) -> None:
+def end(process: subprocess.Popen[bytes], patience_s: float = 20) -> None:
+    """Ask the leader of a process group to end, and kill the whole group where it does not."""
     if process.poll() is not None:
         return
     process.terminate()
@@ -143,7 +144,8 @@ def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
     raise Stopped(f"the Prefect server did not answer within {START_S:g} s.") from TimeoutError(address)
 
 
-def _server_settings() -> dict[str, str]:
+def server_settings() -> dict[str, str]:
+    """What `server.env` says."""
     lines = (Path(__file__).parent / "server.env").read_text(encoding="utf-8").splitlines()
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
