@@ -29,6 +29,7 @@ _MARKERS = re.compile(
 )
 _TOOL_NAME = re.compile(r"[\w.:/-]{1,80}")
 _BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\(?\d{1,2}[.)])\s)")
+_MARK = re.compile(r"^(?:[-*+•]|\(?\d{1,2}[.)])\s+")
 _LINE_END = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -76,29 +77,43 @@ def items_of_commits(commits: Sequence[Commit]) -> tuple[Item, ...]:
 
 def quoted_in(item: Item, quote: str) -> str | None:
     """The whole statement of `item` that holds `quote`, in its own characters; None where it does not stand there."""
-    wanted = fold(harmless(quote))
-    statements = [sentence for block in _BLOCKS.split(item.text) for sentence in sentences(fold(block)) if sentence]
-    whole = " ".join(statements)
-    at = fold(harmless(whole)).find(wanted) if wanted else -1
-    if at < 0:
+    wanted = _MARK.sub("", fold(harmless(quote)))
+    text = fold(item.text)
+    place = fold(harmless(item.text)).find(wanted) if wanted else -1
+    if place < 0:
         return None
-    end, start, first, last = at + len(wanted), 0, len(whole), 0
-    for statement in statements:
-        if start < end and at < start + len(statement):
-            first, last = min(first, start), start + len(statement)
-        start += len(statement) + 1
-    longer = whole[first:last]
-    return longer if len(longer) <= LONGEST_STATEMENT else whole[at:end]
+    asked = text[place : place + len(wanted)]
+    statements = _statements(item.text)
+    whole = " ".join(statements)
+    at = whole.find(asked)
+    longer = _covering(statements, at, at + len(asked)) if at >= 0 else asked
+    return longer if len(longer) <= LONGEST_STATEMENT and longer in text else asked
 
 
 def statements_around(item: Item, quote: str, most: int = 3) -> tuple[str, ...]:
     """The sentences beside `quote` in its item: one before it, the others behind it."""
-    statements = [sentence for block in _BLOCKS.split(item.text) for sentence in sentences(fold(block)) if sentence]
+    statements = _statements(item.text)
     held = [number for number, statement in enumerate(statements) if statement in quote or quote in statement]
     if not held:
         return ()
     near = [*statements[max(0, held[0] - 1) : held[0]], *statements[held[-1] + 1 : held[-1] + most]]
     return tuple(text for text in near if len(text) <= LONGEST_STATEMENT and text not in quote)
+
+
+def _statements(text: str) -> list[str]:
+    """The sentences of `text`, white space folded; a list item is one or more of its own, without its mark."""
+    blocks = (_MARK.sub("", fold(block)) for block in _BLOCKS.split(text))
+    return [sentence for block in blocks for sentence in sentences(block) if sentence]
+
+
+def _covering(statements: Sequence[str], at: int, end: int) -> str:
+    """The statements, joined by a space, that the characters from `at` to `end` of all of them lie in."""
+    start, held = 0, list[str]()
+    for statement in statements:
+        if start < end and at < start + len(statement):
+            held.append(statement)
+        start += len(statement) + 1
+    return " ".join(held)
 
 
 def _session_items(session: Session, mode: EvidenceMode) -> Iterator[Item]:

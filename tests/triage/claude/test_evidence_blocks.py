@@ -70,7 +70,10 @@ def test_a_quote_is_widened_to_the_whole_statement() -> None:
 
 def test_list_items_are_statements_of_their_own() -> None:
     (item,) = items_of_session(session({"prompt": "Rules:\n- keep tabs\n- never use spaces here"}), EvidenceMode.FULL)
-    assert quoted_in(item, "use spaces here") == "- never use spaces here"
+    assert quoted_in(item, "use spaces here") == "never use spaces here"
+    assert quoted_in(item, "- never use spaces here") == "never use spaces here"
+    across = quoted_in(item, "keep tabs - never use")
+    assert across is not None and across in fold(item.text)
 
 
 @pytest.mark.parametrize("taint", [Taint.UNTRUSTED, Taint.UNKNOWN])
