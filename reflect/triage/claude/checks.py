@@ -18,7 +18,12 @@ from reflect.triage.always_on import is_always_on
 from reflect.triage.words import straight, terms
 
 _NEGATORS = r"(?:not|never|no|cannot|without|none|nothing|nobody|neither|nor|\w+n't|dont|doesnt|cant|wont|isnt|didnt)"
-_NEGATION = re.compile(rf"\b{_NEGATORS}\b(?P<what>[^.;:!?]*)", re.IGNORECASE)
+_NEGATION = re.compile(rf"\b{_NEGATORS}\b(?=(?P<what>[^.;:!?]*))", re.IGNORECASE)
+_OBSERVED = (
+    r"(?:mention|report|sa(?:y|id|w)|see|test|check|ask|discuss|confirm|know|notic|look|tried|try|hear|measur)\w*"
+)
+_SILENCE = re.compile(rf"\b{_NEGATORS}\b(?:\s+\w+){{0,3}}?\s+{_OBSERVED}\b", re.IGNORECASE)
+_OBSERVES = re.compile(rf"\b{_OBSERVED}\b", re.IGNORECASE)
 _AGAINST = re.compile(
     r"\b(?:instead of|rather than|avoid\w*|stop(?:s|ped)?|refus\w+|reject\w*|remov\w+|drop(?:s|ped)?|disabl\w+|forb\w+"
     r"|prohibit\w*|exclud\w+|unsupported|fail\w*|lack\w*|miss(?:es|ing)|skip\w*|revert\w*|impossible|unable|unless|except"
@@ -36,8 +41,9 @@ _HEDGE = re.compile(
 )
 _SCOPE = re.compile(
     r"\b(?P<word>only(?: (?:for|in|on|when|if|with|after|before|until|the))?|except(?: for| in| on| when)?|unless|until"
-    r"|when(?:ever)?|if|while|as long as|at least|at most|up to|just for|limited to|apart from|other than"
-    r"|(?:in|on|for|under|with) (?=(?:the )?(?:staging|prod\w*|dev\w*|ci|tests?|windows|linux|macos|mac|arm\d*|docker"
+    r"|when(?:ever)?|if|while|as long as|at least|at most|up to|limited to|apart from|other than"
+    r"|during|within|outside|for|before|after"
+    r"|(?:in|on|under|with) (?=(?:the )?(?:staging|prod\w*|dev\w*|ci|tests?|windows|linux|macos|mac|arm\d*|docker"
     r"|local\w*|debug|release|preview|sandbox|canary|beta|alpha|python ?\d|node ?\d|postgres\w*|sqlite|mysql)\b))"
     r"(?P<what>[^.,;:!?()]*)",
     re.IGNORECASE,
@@ -212,6 +218,8 @@ def _negation(claim: Claim, words: str) -> str | None:
         return "its evidence says this with a negation, and it says it without (flipped negation)"
     if _ANY_NEGATION.search(text) and not (_ANY_NEGATION.search(straight(words)) or _AGAINST.search(words)):
         return "it denies something, and its evidence denies nothing (invalid negative inference)"
+    if _SILENCE.search(said) and _ANY_NEGATION.search(text) and not _OBSERVES.search(text):
+        return "that nobody said or saw something does not mean that it is not so (invalid negative inference)"
     affirmed = set(terms(said)) - in_said
     if in_text & affirmed and in_said & about and not in_text & in_said:
         return "it denies what its evidence affirms (flipped negation)"

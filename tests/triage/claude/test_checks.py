@@ -21,6 +21,12 @@ def fault(text: str, *findings: Finding, heading: str = "Why", page: str = "", r
 
 
 LOST_SCOPE = [
+    ("The API is slow for large exports.", "The API is slow.", "The API is slow for large exports."),
+    (
+        "The queue should not be restarted during a deploy.",
+        "The queue should not be restarted.",
+        "During a deploy the queue should not be restarted.",
+    ),
     (
         "Retries are off only in the payment worker.",
         "Retries are off.",
@@ -53,6 +59,9 @@ FLIPPED = [
     ("The worker can't read the bucket.", "The worker reads the bucket.", "The worker can't read the bucket."),
 ]
 NEGATIVE = [
+    ("Ada did not mention the backup.", "The backup does not exist.", "Ada did not mention the backup."),
+    ("Nobody reported an outage.", "There was no outage.", "Nobody reported an outage."),
+    ("We have not tested the mailer.", "The mailer does not work.", "The mailer was not tested."),
     (
         "Orders are kept for ten years.",
         "Orders are kept for ten years and are never deleted by hand.",
@@ -151,6 +160,33 @@ def test_what_a_later_statement_takes_back_is_not_told_as_true(old: str, new: st
     assert "later correction" in (checker.fault_of(Claim(old, "Why", old, [earlier])) or "")
     assert checker.fault_of(Claim(old, "Earlier", old, [earlier])) is None
     assert checker.fault_of(Claim(new, "Why", new, [later])) is None
+
+
+GOOD = [
+    (
+        "Switched from --append-system-prompt to --system-prompt to avoid loading the default system prompt",
+        "`--system-prompt` replaces `--append-system-prompt`, so that the default system prompt is not loaded.",
+    ),
+    (
+        "`--force` called branches deleted but they persisted because RemoveReference() doesn't work with packed refs",
+        "`--force` called branches deleted, but they persisted: `RemoveReference()` does not work with packed refs.",
+    ),
+    (
+        "The embed output was piped through `tail -30` which buffers everything until done — so we see nothing",
+        "Piping the embed output through `tail -30` buffers everything until done, so nothing is seen.",
+    ),
+    (
+        "Install qmd if not installed, also qmd index should be named in a way so doesn't collide",
+        "The qmd index is named so that it does not collide; qmd is installed where it is missing.",
+    ),
+    ("We use Postgres 16 because JSON indexes are needed", "Postgres 16 is used, because JSON indexes are needed."),
+    ("Don't commit the generated files", "Generated files are not committed."),
+]
+
+
+@pytest.mark.parametrize(("said", "text"), GOOD)
+def test_the_same_in_other_words_passes(said: str, text: str) -> None:
+    assert fault(text, finding(said)) == ""
 
 
 def test_an_identifier_may_come_from_the_page_or_the_repository() -> None:
