@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import collect, ledger, orchestration, organisation, tokens
+from benchmarks import collect, ledger, orchestration, organisation, search, tokens
 
 for benchmark in (orchestration, organisation, collect, ledger, tokens):
     benchmark.main([])

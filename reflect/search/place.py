@@ -84,18 +84,16 @@ def _take_folder(folder: str, below: str, found: list[FileState]) -> list[str]:
                 if name.startswith((".", "_")) or (not below and name in _OWN):
                     continue
                 if name.endswith(".md") and entry.is_file(follow_symlinks=False):
-                    with suppress(FileNotFoundError):
+                    try:
                         state = entry.stat(follow_symlinks=False)
-                        found.append(_state(below + name, state))
+                    except FileNotFoundError:
+                        continue
+                    found.append(FileState(below + name, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(f"{below}{name}/")
     finally:
         os.close(descriptor)
     return folders
-
-
-def _state(path: str, state: os.stat_result) -> FileState:
-    return FileState(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
 def settled(files: Iterable[FileState]) -> list[FileState]:
@@ -106,5 +104,5 @@ def settled(files: Iterable[FileState]) -> list[FileState]:
 
 def fingerprint_of(files: Iterable[FileState]) -> str:
     """A digest of names, sizes and times."""
-    said = "\n".join(f"{path}\0{size} {mtime} {ctime}" for path, size, mtime, ctime in files)
+    said = "\n".join(["%s\0%d %d %d" % file for file in files])  # noqa: UP031 - twice as fast as formatting parts
     return hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()
