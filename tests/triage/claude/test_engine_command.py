@@ -58,12 +58,14 @@ FAILS = [
 
 
 @pytest.mark.parametrize(("before", "fault"), FAILS)
-def test_every_failure_has_a_type(tmp_path: Path, before: str, fault: type[EngineError]) -> None:
+def test_hazard_81_every_failure_has_a_type_and_none_is_empty_success(
+    tmp_path: Path, before: str, fault: type[EngineError]
+) -> None:
     with pytest.raises(fault, match="claude"):
         command(StandIn.in_folder(tmp_path / "bin", before)).ask(ASK)
 
 
-def test_a_fenced_answer_is_read_and_a_cut_one_is_not_called_whole(tmp_path: Path) -> None:
+def test_hazard_80_a_fenced_answer_is_read_and_a_cut_one_is_not_called_whole(tmp_path: Path) -> None:
     fenced = "print(json.dumps({'subtype': 'success', 'result': '```json\\n{\"findings\": []}\\n```'})); sys.exit(0)"
     assert command(StandIn.in_folder(tmp_path / "a", fenced)).ask(ASK).data == {"findings": []}
     cut = "print(json.dumps({'subtype': 'success', 'stop_reason': 'max_tokens', 'result': '{}'})); sys.exit(0)"

@@ -100,7 +100,7 @@ def test_no_findings_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize("data", [{}, {"findings": "none"}, {"findings": [{"quote": "x"}]}, [], "text", None, 7])
-def test_an_answer_that_does_not_fit_twice_is_unusable(data: Any) -> None:
+def test_hazard_83_an_answer_that_does_not_fit_twice_is_unusable(data: Any) -> None:
     provider = Provider({"reflect": [data, data]})
     with pytest.raises(Unusable, match="twice"):
         engine(provider).reflect(one(), EvidenceMode.FULL)
@@ -108,7 +108,7 @@ def test_an_answer_that_does_not_fit_twice_is_unusable(data: Any) -> None:
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "refusal", "pause_turn", "something_new", ""])
-def test_no_answer_is_complete_unless_its_stop_reason_says_so(stop: str) -> None:
+def test_hazard_143_and_144_no_answer_is_complete_unless_its_stop_reason_says_so(stop: str) -> None:
     provider = Provider({"reflect": [answer(found(RULE, "e3"))] * 2}, stop_reason=stop)
     with pytest.raises(Unusable, match="not complete"):
         engine(provider).reflect(one(), EvidenceMode.FULL)
@@ -135,7 +135,7 @@ def test_a_refusal_falls_back_to_the_embedded_engine_for_that_item() -> None:
     assert set(made.reflect_on_commits(commits)) == set(ExtractiveEngine().reflect_on_commits(commits)) != set()
 
 
-def test_all_of_a_long_session_is_sent_and_each_finding_kept_once() -> None:
+def test_hazard_78_all_of_a_long_session_is_sent_and_each_finding_kept_once() -> None:
     said: list[dict[str, Any]] = [{"prompt": f"part {number} " + "filler words " * 500} for number in range(30)]
     said += [{"prompt": RULE}, {"prompt": RULE}]
     given = session(*said, taint=Taint.CLEAN)
