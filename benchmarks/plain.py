@@ -10,6 +10,7 @@ from reflect.pipeline.scope import bind_plan
 from reflect.pipeline.triage import gather as gather_findings
 from reflect.pipeline.triage import plan_pages, reflect_on_session
 from reflect.pipeline.write import Desk, gather
+from reflect.search.find import refresh_all
 from reflect.triage.engines import engine_named
 from reflect.workspace import Workspace
 from tasks.expectations import check_pages, check_plan
@@ -30,5 +31,16 @@ def ingest_without_prefect(workspace: Workspace) -> int:
     written = check_pages.fn(drafts, intake, workspace)
     done = Outcomes(engine, intake, bound, written, reflected.unanswered, workspace.settings.now())
     archive(workspace, land(workspace, done).run)
-    stages = ("collect", "reflect on commits", "plan", "check plan", "scope", "check pages", "index", "archive")
+    refresh_all(workspace)
+    stages = (
+        "collect",
+        "reflect on commits",
+        "plan",
+        "check plan",
+        "scope",
+        "check pages",
+        "index",
+        "archive",
+        "search",
+    )
     return len(stages) + len(sessions) + len(bound.writes)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Sequence
-from typing import cast
 from uuid import UUID
 
-from prefect.artifacts import (
-    create_markdown_artifact,
-    create_progress_artifact,
-    create_table_artifact,
-    update_progress_artifact,
-)
 from prefect.client.schemas.objects import State
 from prefect.events import emit_event
 from prefect.states import Completed, Failed
@@ -27,7 +21,7 @@ from reflect.organisation.night import (
     StepState,
     render_markdown,
 )
-from tasks.artifacts import slug, untaken
+from tasks.artifacts import change, put, slug, untaken
 
 _NAMES = {
     ProjectState.DONE: "Completed",
@@ -79,10 +73,8 @@ class Progress:
         self._guard = threading.Lock()
         self._artifact: UUID | None = None
         with untaken("progress"):
-            made = create_progress_artifact(
-                progress=0.0 if total else 100.0, key=key, description=f"{total} projects have something new"
-            )
-            self._artifact = cast(UUID, made)
+            begun = 0.0 if total else 100.0
+            self._artifact = put("progress", key, begun, f"{total} projects have something new")
 
     def one_more(self) -> None:
         with self._guard:
@@ -90,16 +82,14 @@ class Progress:
             share = 100.0 * self._done / self._total
         if self._artifact is not None:
             with untaken("progress"):
-                update_progress_artifact(
-                    self._artifact, progress=share, description=f"{self._done} of {self._total} projects"
-                )
+                change(self._artifact, share, f"{self._done} of {self._total} projects")
 
 
 def publish_night(report: NightReport) -> None:
     """Attach the report to the run, and raise the event that says that the cap was reached."""
     key = f"night-{slug(report.organisation)}"
     with untaken("report"):
-        create_markdown_artifact(markdown=render_markdown(report), key=key, description=report.headline)
+        put("markdown", key, render_markdown(report), report.headline)
     if report.cap_reached:
         emit_event(
             "reflect.spend-cap-reached",
@@ -118,6 +108,4 @@ def publish_nights(organisation: str, nights: Sequence[NightRow]) -> None:
         for one in nights
     ]
     with untaken("nights"):
-        create_table_artifact(
-            table=rows, key=f"nights-{slug(organisation)}", description="The last nights, newest first"
-        )
+        put("table", f"nights-{slug(organisation)}", json.dumps(rows), "The last nights, newest first")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from prefect.artifacts import create_link_artifact, create_markdown_artifact
-
 from reflect.report import RunReport, render_markdown
-from tasks.artifacts import slug, untaken
+from tasks.artifacts import put, slug, untaken
 
 
 def publish_report(report: RunReport, *, waiting: int | None = None, url: str = "", written_back: str = "") -> None:
@@ -17,9 +15,7 @@ def publish_report(report: RunReport, *, waiting: int | None = None, url: str = 
     queue = f"; {waiting} claims wait for review" if waiting is not None else ""
     described = f"What run {report.run} did{queue}"
     with untaken("report"):
-        create_markdown_artifact(
-            markdown=render_markdown(report), key=f"report-{slug(report.project)}", description=described
-        )
+        put("markdown", f"report-{slug(report.project)}", render_markdown(report), described)
     if url:
         with untaken("link"):
-            create_link_artifact(link=url, link_text=written_back or url, key=f"pages-{slug(report.project)}")
+            put("markdown", f"pages-{slug(report.project)}", f"[{written_back or url}]({url})", "Where the pages went")

@@ -126,6 +126,10 @@ class Ledger:
         with self._database.write() as connection:
             reviewing.put_reflexion(connection, project, row)
 
+    def waiting_claims(self, project: str) -> int:
+        """How many review items wait for an operator."""
+        return self._ask(project, lambda connection: reading.waiting_claims(connection, project))
+
     def known_items(self, project: str) -> frozenset[str]:
         """The ids of all review items, whatever was decided: none of them is proposed again."""
         return self._ask(project, lambda connection: reading.known_items(connection, project))

@@ -151,6 +151,11 @@ def is_known(connection: Connection, project: str, item_id: str) -> bool:
     return connection.execute(query).one_or_none() is not None
 
 
+def waiting_claims(connection: Connection, project: str) -> int:
+    waits = (review_items.c.project_id == project) & review_items.c.status.in_(sorted(status.value for status in OPEN))
+    return connection.execute(select(func.count()).select_from(review_items).where(waits)).scalar_one()
+
+
 def known_items(connection: Connection, project: str) -> frozenset[str]:
     return frozenset(connection.execute(select(review_items.c.item_id).where(_of(review_items, project))).scalars())
 

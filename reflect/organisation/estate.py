@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from reflect.model import ProjectId, Value
 from reflect.organisation.nightly import Nightly
 from reflect.report import RunReport
 from reflect.scope.projects import Registry
-from reflect.scope.review import ReviewStatus
 from reflect.settings import Settings
 from reflect.wiki.lock import repository_lock
 from reflect.workspace import Workspace
@@ -126,6 +126,10 @@ class Estate:
 
     def registry(self) -> Registry:
         """Every project of the organisation with its workspace roots."""
+        return self._registry
+
+    @cached_property
+    def _registry(self) -> Registry:
         return Registry.parse(
             {
                 "project_id": member.id,
@@ -195,7 +199,7 @@ class Estate:
     def waiting(self, project: str) -> int:
         """How many claims of `project` wait for an operator."""
         with self.ledger() as ledger:
-            return ledger.counts(project).review.get(ReviewStatus.PENDING.value, 0)
+            return ledger.waiting_claims(project)
 
     def write_back(self, project: str, workspace: Workspace, report: RunReport) -> WrittenBack:
         """Publish what a run wrote, as the project's policy says."""
