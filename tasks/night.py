@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -22,6 +23,9 @@ from reflect.organisation.night import (
     render_markdown,
 )
 from tasks.artifacts import change, put, slug, untaken
+
+EVERY_S = 1.0
+"""How often the progress is told: each telling is a call to the server."""
 
 _NAMES = {
     ProjectState.DONE: "Completed",
@@ -71,6 +75,7 @@ class Progress:
         self._total = total
         self._done = 0
         self._guard = threading.Lock()
+        self._told = 0.0
         self._artifact: UUID | None = None
         with untaken("progress"):
             begun = 0.0 if total else 100.0
@@ -80,7 +85,9 @@ class Progress:
         with self._guard:
             self._done += 1
             share = 100.0 * self._done / self._total
-        if self._artifact is not None:
+            due = self._done == self._total or time.monotonic() - self._told >= EVERY_S
+            self._told = time.monotonic() if due else self._told
+        if due and self._artifact is not None:
             with untaken("progress"):
                 change(self._artifact, share, f"{self._done} of {self._total} projects")
 

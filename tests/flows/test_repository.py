@@ -84,8 +84,10 @@ def test_names_states_and_artifact_in_the_ui(
     pages = {f"write · {page['path']}" for page in report["pages"]}
     states = task_runs(prefect_server, run["id"], stages | pages | {"reflect · checkpoint aaaaaaaaaaaa/0"})
     assert set(states.values()) == {"Completed"}
-    (artifact,) = ask(prefect_server, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
-    assert artifact["key"] == f"report-{report['project']}" and report["run"] in artifact["data"]
+    found = ask(prefect_server, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
+    artifacts = {one["key"]: one for one in found}
+    assert artifacts.keys() == {f"plan-{report['project']}", f"report-{report['project']}"}
+    assert report["run"] in artifacts[f"report-{report['project']}"]["data"]
 
 
 def test_a_session_that_was_read_before_comes_from_the_cache(
