@@ -7,7 +7,7 @@ import traceback
 
 import typer
 
-from reflect.cli import evaluate, ingest, init, ledger, org, review, search, session_start, status
+from reflect.cli import evaluate, ingest, init, ledger, org, reflexions, review, search, session_start, status
 from reflect.errors import ReflectError
 
 
@@ -32,6 +32,7 @@ app.command()(evaluate.evaluate)
 app.command("session-start")(session_start.session_start)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(org.app, name="org")
+app.add_typer(reflexions.app, name="reflexions")
 app.add_typer(review.app, name="review")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
@@ -11,7 +11,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from reflect.errors import LedgerError
-from reflect.ledger import leases, nights, reading, recording, reviewing
+from reflect.ledger import calls, keeping, leases, nights, reading, recording, reviewing
 from reflect.ledger.database import Database
 from reflect.ledger.entry import LedgerEntry
 from reflect.ledger.reading import LedgerCounts, RunSummary, SeenRows
@@ -126,6 +126,31 @@ class Ledger:
         with self._database.write() as connection:
             reviewing.put_reflexion(connection, project, row)
 
+    def change_reflexions(self, project: str, changes: Mapping[str, keeping.Change]) -> tuple[str, ...]:
+        """Change the records with these ids in one transaction; the ids of those that are different now."""
+        _named(project)
+        with self._database.write() as connection:
+            return keeping.change(connection, project, changes)
+
+    def take_over(self, project: str, rows: Collection[Reflexion], lines: Sequence[str] = ()) -> tuple[str, ...]:
+        """Keep the records and the unreadable lines of a file; the ids that were new. Safe to repeat.
+
+        A known record stays as it is, but one that the file says was dropped is dropped.
+        """
+        _named(project)
+        with self._database.write() as connection:
+            return keeping.take_over(connection, project, rows, lines)
+
+    def carried_lines(self, project: str) -> tuple[str, ...]:
+        """The lines of imported files that are no records, as they came."""
+        return self._ask(project, lambda connection: keeping.carried(connection, project))
+
+    def propose(self, project: str, items: Collection[ReviewItem]) -> tuple[str, ...]:
+        """Ask what no run asked; the ids of the new questions. A known one stays as it was decided."""
+        _named(project)
+        with self._database.write() as connection:
+            return keeping.propose(connection, project, items)
+
     def waiting_claims(self, project: str) -> int:
         """How many review items wait for an operator."""
         return self._ask(project, lambda connection: reading.waiting_claims(connection, project))
@@ -206,6 +231,22 @@ class Ledger:
     def project_states(self, organisation: str, limit: int = 30) -> dict[str, tuple[str, ...]]:
         """Of each project, what became of it in the last settled nights, newest first."""
         return self._ask(organisation, lambda connection: nights.project_states(connection, organisation, limit))
+
+    def reserve_call(self, row: calls.CallRow, since: str, project_usd: float, night_usd: float) -> calls.Full | None:
+        """Set the cost of a call aside before it is made; or the cap that this would pass, with nothing set aside."""
+        _named(row.project_id)
+        with self._database.write() as connection:
+            return calls.reserve(connection, row, since, project_usd, night_usd)
+
+    def settle_call(self, row: calls.CallRow) -> None:
+        """Write down how a call ended."""
+        _named(row.project_id)
+        with self._database.write() as connection:
+            calls.settle(connection, row)
+
+    def model_calls(self, project: str) -> tuple[calls.CallRow, ...]:
+        """The calls to a model for a project, in their order."""
+        return self._ask(project, lambda connection: calls.rows(connection, project))
 
     def rebuild(self, wiki: WikiSources) -> Rebuilt:
         """Restore from a wiki's own sources what is missing, so that the next run does not write it again.

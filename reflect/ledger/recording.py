@@ -225,14 +225,19 @@ def reflexion_row(reflexion: Reflexion) -> Row:
 
 def _review_items(entry: LedgerEntry) -> Iterable[Row]:
     for item in entry.review_items:
-        yield _owned(entry) | {
-            "item_id": item.id,
-            "status": item.status.value,
-            "claim_sha256": item.claim_sha256,
-            "evidence_ids": json.dumps(sorted({cited.id for cited in item.evidence_items})),
-            "created_at": instant(item.created_at),
-            "payload": dump(item),
-        }
+        yield _owned(entry) | item_row(item)
+
+
+def item_row(item: ReviewItem) -> Row:
+    """The columns of a review item that are its own."""
+    return {
+        "item_id": item.id,
+        "status": item.status.value,
+        "claim_sha256": item.claim_sha256,
+        "evidence_ids": json.dumps(sorted({cited.id for cited in item.evidence_items})),
+        "created_at": instant(item.created_at),
+        "payload": dump(item),
+    }
 
 
 def _calls(entry: LedgerEntry) -> Iterable[Row]:

@@ -175,6 +175,17 @@ episodes = Table(
 )
 """What scope must know of the evidence of findings that wait, and is not read again with them."""
 
+carried_lines = Table(
+    "carried_lines",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("line_id", String(64), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("line", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "line_id"),
+)
+"""Lines of imported files that are no records, by their digest: never read here, written back with every export."""
+
 spend = Table(
     "spend",
     metadata,
@@ -185,9 +196,19 @@ spend = Table(
     Column("input_tokens", BigInteger, nullable=False),
     Column("output_tokens", BigInteger, nullable=False),
     Column("usd", Float, nullable=False),
+    Column("purpose", SafeText, nullable=True),
+    Column("subject", SafeText, nullable=True),
+    Column("status", String(16), nullable=True),
+    Column("request_id", SafeText, nullable=True),
+    Column("cache_read_tokens", BigInteger, nullable=True),
+    Column("cache_write_tokens", BigInteger, nullable=True),
+    Column("called_at", String(40), nullable=True),
+    Column("retries", Integer, nullable=True),
     PrimaryKeyConstraint("project_id", "call_id"),
 )
-"""One row for each paid call, a failed run's included."""
+"""One row for each request to a model, a failed run's included. It is made before the request is sent, with what was
+set aside as its cost, and settled when it has ended. `retries` counts the tries before it; `run_id` may be empty: a call
+ends before its run has a name."""
 
 nights = Table(
     "nights",

@@ -29,7 +29,12 @@ def lessons_for(workspace: Workspace) -> tuple[str, ...]:
 def triage_lessons(ledger: Ledger, project: str) -> tuple[str, ...]:
     """The learnable corrections of `project`, oldest first, each once: for the triage step's own instructions alone."""
     rows = (row for row in ledger.reflexions(project) if row.domain == TRIAGE_DOMAIN and row.learnable)
-    return tuple(dict.fromkeys(row.reflexion_text for row in rows))
+    return tuple(dict.fromkeys(row.reflexion_text for row in rows if _is_of(row, project)))
+
+
+def _is_of(row: Reflexion, project: str) -> bool:
+    """Whether the record says that `project` may see it: one that a file brought says nothing of the kind."""
+    return row.stored_scope.is_settled and row.stored_scope.project_id == project
 
 
 def lesson_of(item: ReviewItem, decided: Decided, registry: Registry) -> Reflexion | None:

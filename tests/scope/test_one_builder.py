@@ -95,6 +95,15 @@ WRITERS = {
         "ledger/recording.py": "the records of a run; a known one is kept as it is",
         "ledger/reviewing.py": "a record that an operator's decision made or changed",
     },
+    "put_reflexion": {
+        "ledger/reviewing.py": "what a decision on a question made of a lesson",
+        "ledger/ledger.py": "the same for one row, in a transaction of its own",
+        "ledger/keeping.py": "a record from a file, without a scope; a dropped, reclassified or restored one",
+    },
+    "item_row": {
+        "ledger/recording.py": "the questions of a run",
+        "ledger/keeping.py": "the questions of an organisation, which no run asked",
+    },
 }
 """Every place from which a page or a record is written, and why. There is one builder, one landing, one row."""
 

@@ -6,6 +6,7 @@ Written out rather than taken from the code, so that it stays what it was when t
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -103,10 +104,45 @@ def _make_leases() -> None:
     )
 
 
+def _make_carried_lines() -> None:
+    op.create_table(
+        "carried_lines",
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("line_id", sa.String(64), nullable=False),
+        sa.Column("number", sa.Integer, nullable=False),
+        sa.Column("line", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "line_id", name="pk_carried_lines"),
+    )
+
+
+_CALL_COLUMNS: tuple[tuple[str, sa.types.TypeEngine[Any]], ...] = (
+    ("purpose", sa.Text()),
+    ("subject", sa.Text()),
+    ("status", sa.String(16)),
+    ("request_id", sa.Text()),
+    ("cache_read_tokens", sa.BigInteger()),
+    ("cache_write_tokens", sa.BigInteger()),
+    ("called_at", sa.String(40)),
+    ("retries", sa.Integer()),
+)
+
+
+def _widen_spend() -> None:
+    for name, kind in _CALL_COLUMNS:
+        op.add_column("spend", sa.Column(name, kind, nullable=True))
+
+
+def _narrow_spend() -> None:
+    for name, _ in reversed(_CALL_COLUMNS):
+        op.drop_column("spend", name)
+
+
 _STEPS: tuple[tuple[Callable[[], None], Callable[[], None]], ...] = (
     (_make_nights, _drop("night_projects", "nights")),
     (_make_leases, _drop("leases")),
     (_make_decisions, _drop("decisions")),
     (_make_episodes, _drop("episodes")),
+    (_widen_spend, _narrow_spend),
+    (_make_carried_lines, _drop("carried_lines")),
 )
 """Each step with what takes it back, in the order they are made."""
