@@ -9,6 +9,7 @@ from prefect import flow
 from prefect.runtime import flow_run
 
 from reflect.deadline import check
+from reflect.pipeline.bill import Bill
 from reflect.pipeline.engine import engine_for
 from reflect.pipeline.index import Outcomes, report_on
 from reflect.pipeline.recovery import prepare, unfinished
@@ -55,7 +56,8 @@ def ingest(
     `before_landing` is asked last before anything is put in place, and raises where this run may no longer write.
     """
     started_at = workspace.settings.now()
-    engine = engine_for(workspace, engine_name, lessons_for(workspace))
+    bill = Bill(workspace)
+    engine = engine_for(workspace, engine_name, lessons_for(workspace), bill)
     found = unfinished(workspace) if dry_run else prepare(workspace)
     intake = collect(sealed(workspace), sealed(engine))
     if intake.is_empty:
@@ -70,8 +72,8 @@ def ingest(
     written = check_pages(sealed(write_pages(engine, bound, intake, workspace)), sealed(intake), sealed(workspace))
     done = Outcomes(engine, intake, bound, written, reflected.unanswered, started_at, found, reflected.set_aside)
     if dry_run:
-        return report_on(workspace, done, dry_run=True)
+        return report_on(workspace, done, dry_run=True).model_copy(update={"spend": bill.spend})
     before_landing()
-    report = index(sealed(workspace), sealed(done))
+    report = index(sealed(workspace), sealed(done)).model_copy(update={"spend": bill.spend})
     report = report.with_archived(archive(sealed(workspace), report.run))
     return report.with_notes(refresh_search(sealed(workspace)))

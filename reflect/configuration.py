@@ -79,6 +79,73 @@ class Format(_File):
         return taken
 
 
+class TokenPrice(_File):
+    """USD per million tokens. Reading a cache costs a tenth of input where nothing else is said."""
+
+    input: FiniteFloat = Field(ge=0)
+    output: FiniteFloat = Field(ge=0)
+    cache_read: FiniteFloat | None = Field(default=None, ge=0)
+
+
+class ModelPrice(TokenPrice):
+    """The price of one model; `above` holds for a request that sends more than `tokens`."""
+
+    tokens: int | None = Field(default=None, ge=1)
+    above: TokenPrice | None = None
+
+
+class Caps(_File):
+    """The most, in USD, that one call, one repository in a night, and a whole night may cost."""
+
+    call_usd: FiniteFloat = Field(default=0.10, ge=0)
+    repository_usd: FiniteFloat = Field(default=0.50, ge=0)
+    night_usd: FiniteFloat = Field(default=5.0, ge=0)
+
+
+_PROFILES = {
+    "cheap": {"reflect": "claude-haiku-5-5", "plan": "claude-haiku-5-5", "write": "claude-haiku-5-5"},
+    "default": {"reflect": "claude-haiku-5-5", "plan": "claude-haiku-5-5", "write": "claude-sonnet-5-5"},
+}
+_EFFORTS = {"reflect": "low", "plan": "low", "write": "medium"}
+
+
+class ClaudeConfig(_File):
+    """How the `claude` engine asks. `models` and `effort` change a profile per purpose; an empty effort is not sent.
+
+    Where it asks is not said here: whoever can write a repository's configuration could have the key sent to them.
+    """
+
+    profile: str = Field(default="default", pattern="^(cheap|default)$")
+    models: dict[str, str] = Field(default_factory=dict)
+    effort: dict[str, str] = Field(default_factory=dict)
+    caps: Caps = Caps()
+    prices: dict[str, ModelPrice] = Field(default_factory=dict)
+    mode: str = Field(default="live", pattern="^live$")
+    provider: str = Field(default="anthropic", pattern="^(anthropic|bedrock|vertex)$")
+    region: str | None = Field(default=None, pattern=r"^[a-z0-9-]+$")
+    project: str | None = Field(default=None, pattern=r"^[a-z0-9:.-]+$")
+    deadline_s: FiniteFloat = Field(default=180.0, gt=0)
+    retries: int = Field(default=4, ge=0, le=10)
+    prefilter: bool = False
+
+    @field_validator("models", "effort")
+    @classmethod
+    def _of_a_purpose(cls, value: dict[str, str]) -> dict[str, str]:
+        if unknown := sorted(set(value) - set(_EFFORTS)):
+            raise ValueError(f"{', '.join(unknown)}: the purposes are {', '.join(_EFFORTS)}")
+        return value
+
+    @property
+    def model_of(self) -> dict[str, str]:
+        """The model of each purpose."""
+        return {**_PROFILES[self.profile], **self.models}
+
+    @property
+    def effort_of(self) -> dict[str, str]:
+        """The effort of each purpose; empty where none is sent."""
+        return {**_EFFORTS, **self.effort}
+
+
 class Config(_File):
     """Operational choices of one repository."""
 
@@ -94,6 +161,7 @@ class Config(_File):
     workspace_roots: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     weights: dict[str, FiniteFloat] = Field(default_factory=dict)
+    claude: ClaudeConfig = ClaudeConfig()
 
     @field_validator("redact")
     @classmethod

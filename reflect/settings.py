@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import AliasChoices, Field, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from reflect.errors import ConfigurationError
@@ -13,7 +13,7 @@ from reflect.errors import ConfigurationError
 
 class Settings(BaseSettings):
     """`REFLECT_STATE_DIR`, `REFLECT_LEDGER_URL`, `REFLECT_QMD_DIR`, `REFLECT_QMD_MODEL`,
-    `REFLECT_ORGANISATION`, `XDG_STATE_HOME` and `SOURCE_DATE_EPOCH`."""
+    `REFLECT_ORGANISATION`, `XDG_STATE_HOME`, `SOURCE_DATE_EPOCH`, `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`."""
 
     model_config = SettingsConfigDict(env_prefix="REFLECT_", env_ignore_empty=True, frozen=True, populate_by_name=True)
 
@@ -23,6 +23,8 @@ class Settings(BaseSettings):
     xdg_state_home: Path | None = Field(default=None, validation_alias=AliasChoices("XDG_STATE_HOME"))
     qmd_dir: Path | None = None
     qmd_model: Path | None = None
+    anthropic_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("ANTHROPIC_API_KEY"))
+    anthropic_base_url: str | None = Field(default=None, validation_alias=AliasChoices("ANTHROPIC_BASE_URL"))
     source_date_epoch: int | None = Field(default=None, validation_alias=AliasChoices("SOURCE_DATE_EPOCH"))
 
     @classmethod

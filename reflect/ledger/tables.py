@@ -207,8 +207,8 @@ spend = Table(
     PrimaryKeyConstraint("project_id", "call_id"),
 )
 """One row for each request to a model, a failed run's included. It is made before the request is sent, with what was
-set aside as its cost, and settled when it has ended. `retries` counts the tries before it; `run_id` may be empty: a call
-ends before its run has a name."""
+set aside as its cost, and settled when it has ended. `retries` counts the tries before it; `run_id` may be empty: a
+call ends before its run has a name."""
 
 nights = Table(
     "nights",

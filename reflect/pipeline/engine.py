@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from reflect.errors import RepositoryError
 from reflect.evidence.redaction import Redactor
+from reflect.triage.claude.money import CallLog
 from reflect.triage.engine import Engine
 from reflect.triage.engines import engine_named
 from reflect.triage.premises import Premises
@@ -15,20 +17,27 @@ from reflect.workspace import Workspace
 _LONGEST = 200
 
 
-def engine_for(workspace: Workspace, name: str | None = None, corrections: Sequence[str] = ()) -> Engine:
-    """The engine called `name`, by default the configured one. Raises ConfigurationError for a name nobody knows."""
-    return engine_named(
-        name or workspace.config.engine, workspace.config, corrections=corrections, premises=premises_of(workspace)
-    )
+def engine_for(
+    workspace: Workspace, name: str | None = None, corrections: Sequence[str] = (), calls: CallLog | None = None
+) -> Engine:
+    """The engine called `name`, by default the configured one; `calls` is where it writes down what it asks.
+
+    Raises ConfigurationError for a name nobody knows.
+    """
+    premises = replace(premises_of(workspace), calls=calls)
+    return engine_named(name or workspace.config.engine, workspace.config, corrections=corrections, premises=premises)
 
 
 def premises_of(workspace: Workspace) -> Premises:
     """What an engine is told of `workspace`. Nothing is read until it is asked for."""
+    key = workspace.settings.anthropic_api_key
     return Premises(
         format=workspace.format,
         finds=Redactor(workspace.config.redact).finds,
         in_repository=_lookup(workspace),
         project=workspace.project.project_id,
+        api_key="" if key is None else key.get_secret_value(),
+        base_url=workspace.settings.anthropic_base_url,
         answers=workspace.settings.state / "results" / "answers",
     )
 

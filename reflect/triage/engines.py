@@ -22,8 +22,15 @@ def _claude_command(config: Config, premises: Premises) -> Engine:
     return command_engine(config, premises)
 
 
+def _claude(config: Config, premises: Premises) -> Engine:
+    from reflect.triage.claude.building import messages_engine
+
+    return messages_engine(config, premises)
+
+
 ENGINES: dict[str, Callable[[Config, Premises], Engine]] = {
     "extractive": _extractive,
+    "claude": _claude,
     "claude-command": _claude_command,
 }
 """An engine that asks a model is imported only where it is chosen."""

@@ -25,7 +25,7 @@ class Premises:
     `finds` names what looks like a secret in a text, `in_repository` says whether an identifier occurs in the
     repository. `project` is its id: pages of another one are never sent anywhere. `answers` is the folder where paid
     answers are kept. `corrections` are what an operator taught the triage step, for its own instructions and nothing
-    else. `calls` is where every paid call is written down.
+    else. `calls` is where every paid call is written down. `api_key` and `base_url` are the provider's.
     """
 
     format: Format = field(default_factory=Format)
@@ -35,3 +35,5 @@ class Premises:
     answers: Path | None = None
     corrections: tuple[str, ...] = ()
     calls: Any = None
+    api_key: str = field(default="", repr=False)
+    base_url: str | None = None

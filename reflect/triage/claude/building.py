@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reflect.configuration import Config
+from reflect.errors import ConfigurationError
 from reflect.triage.claude.answers import Kept, KeptInFolder, KeptInMemory
+from reflect.triage.claude.asking import Messages, once
 from reflect.triage.claude.command import ClaudeCommand
 from reflect.triage.claude.engine import ClaudeEngine, Surroundings
 from reflect.triage.claude.messages import Asking
+from reflect.triage.claude.money import CallsInMemory
+from reflect.triage.claude.prices import priced
+from reflect.triage.claude.sdk import SdkWire
 from reflect.triage.extractive.engine import ExtractiveEngine
 from reflect.triage.premises import Premises
 
@@ -42,3 +47,18 @@ def engine_asking(
     )
     kept: Kept = KeptInMemory() if premises.answers is None else KeptInFolder(premises.answers)
     return ClaudeEngine(asking, surroundings, kept=kept, embedded=ExtractiveEngine(config.weights), name=name)
+
+
+def messages_engine(config: Config, premises: Premises) -> ClaudeEngine:
+    """The engine that asks the provider itself. Raises ConfigurationError where it has no key or knows no price."""
+    claude = config.claude
+    if not premises.api_key and claude.provider == "anthropic":
+        raise ConfigurationError(
+            "The engine `claude` needs a key in ANTHROPIC_API_KEY; nothing was read; set it, or choose the engine "
+            "`claude-command` or `extractive`."
+        )
+    prices = priced(claude.model_of.values(), claude.prices)
+    wire = once(lambda: SdkWire(claude, premises.api_key, premises.base_url))
+    calls = premises.calls or CallsInMemory(claude.caps)
+    asking = Messages(wire, claude, prices, calls)
+    return engine_asking(asking, claude.model_of, config, premises, prefilter=claude.prefilter)

@@ -6,7 +6,27 @@ from reflect.errors import EngineError
 
 
 class ProviderFault(EngineError):
-    """The provider gave no answer: what was asked about stays pending."""
+    """The provider gave no answer: what was asked about stays pending. `request_id` is the provider's, if it gave one.
+
+    `hopeless` says that no other question would fare better tonight: the key, the bill or the right to ask is at fault.
+    """
+
+    def __init__(self, message: str, *, request_id: str = "", hopeless: bool = False) -> None:
+        super().__init__(message)
+        self.request_id = request_id
+        self.hopeless = hopeless
+
+
+class SpendLimit(ProviderFault):
+    """The provider's own limit on spending is reached: not asked again tonight."""
+
+
+class Garbled(ProviderFault):
+    """What came back is not a message: a cut body, a page of HTML, an answer without its usage."""
+
+
+class Stopped(ProviderFault):
+    """The provider failed too often in this run: nothing more is asked."""
 
 
 class CapReached(EngineError):

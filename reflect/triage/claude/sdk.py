@@ -1,0 +1,102 @@
+"""The provider's own library, and the only place that knows it: a request goes out, an answer's bytes come back.
+
+It is loaded when the first client is made. It neither retries nor reads answers here: its retries obey any Retry-After
+up to 49 days, and what it makes of a page of HTML is a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from reflect.configuration import ClaudeConfig
+from reflect.errors import ConfigurationError
+
+ADDRESS = "https://api.anthropic.com"
+"""Said outright, so that no profile lying on the machine says another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came back, whatever it is. Header names are lower case."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def request_id(self) -> str:
+        return self.headers.get("request-id", "")
+
+
+class Lost(Exception):
+    """Nothing came back, or not all of it; `sent` says whether the provider may have worked on it."""
+
+    def __init__(self, reason: str, *, sent: bool = True) -> None:
+        super().__init__(reason)
+        self.sent = sent
+
+
+class Wire(Protocol):
+    """The way to a provider. Raises Lost."""
+
+    def send(self, request: Mapping[str, Any], timeout_s: float) -> Answered: ...
+
+
+class SdkWire:
+    """One client of the library, made at the first request and kept for the process."""
+
+    def __init__(self, config: ClaudeConfig, api_key: str, base_url: str | None = None) -> None:
+        self._client = _client(config, api_key, base_url)
+
+    def send(self, request: Mapping[str, Any], timeout_s: float) -> Answered:
+        import anthropic
+        import httpx2
+
+        try:
+            raw = self._client.messages.with_raw_response.create(**request, timeout=timeout_s)
+            return _answered(raw.http_response)
+        except anthropic.APIStatusError as error:
+            return _answered(error.response)
+        except anthropic.APITimeoutError as error:
+            raise Lost("no answer in time") from error
+        except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
+            refused = isinstance(error.__cause__, httpx2.ConnectError)
+            raise Lost(_reason(error), sent=not refused) from error
+
+    def models(self) -> tuple[dict[str, Any], ...]:
+        """What the provider says of the models it has. Raises Lost."""
+        import anthropic
+
+        try:
+            return tuple(model.to_dict() for model in self._client.models.list(limit=100))
+        except anthropic.AnthropicError as error:
+            raise Lost(_reason(error)) from error
+
+
+def _answered(response: Any) -> Answered:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answered(response.status_code, response.content, headers)
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error.__cause__ or error).split())[:200] or type(error).__name__
+
+
+def _client(config: ClaudeConfig, api_key: str, base_url: str | None) -> Any:
+    """The client of the configured provider. The key is handed over: the library looks for none of its own."""
+    import anthropic
+
+    try:
+        if config.provider == "bedrock":
+            return anthropic.AnthropicBedrock(aws_region=config.region, base_url=base_url, max_retries=0)
+        if config.provider == "vertex":
+            where: dict[str, Any] = {"region": config.region, "project_id": config.project}
+            return anthropic.AnthropicVertex(base_url=base_url, max_retries=0, **where)
+        return anthropic.Anthropic(api_key=api_key, base_url=base_url or ADDRESS, max_retries=0)
+    except (ImportError, anthropic.AnthropicError, ValueError, TypeError) as error:
+        raise ConfigurationError(
+            f"The client for `claude.provider` {config.provider!r} cannot be made ({_reason(error)}); nothing "
+            "was asked."
+        ) from error
