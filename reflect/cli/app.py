@@ -7,7 +7,7 @@ import traceback
 
 import typer
 
-from reflect.cli import evaluate, ingest, init, ledger, org, reflexions, review, search, session_start, status
+from reflect.cli import evaluate, ingest, init, ledger, org, reclassify, reflexions, review, search, session_start, status
 from reflect.errors import ReflectError
 
 
@@ -29,6 +29,7 @@ app.command()(ingest.ingest)
 app.command()(status.status)
 app.command()(search.search)
 app.command()(evaluate.evaluate)
+app.command()(reclassify.reclassify)
 app.command("session-start")(session_start.session_start)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(org.app, name="org")

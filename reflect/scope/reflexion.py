@@ -56,6 +56,7 @@ class Reflexion(BaseModel):
     workspace_root: str | None = None
     scope_confidence: float | None = None
     scope_source: ScopeSource | None = None
+    scope_run_id: str | None = None
 
     evidence_ids: tuple[str, ...] = ()
     session_tainted: bool = False

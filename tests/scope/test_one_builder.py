@@ -19,6 +19,7 @@ MAKERS = {
     "scope/approval.py": "asks the builder in an operator's name",
     "scope/stored.py": "reads stored keys",
     "scope/visibility.py": "copies a resolved scope into what an index keeps beside a row; makes no keys",
+    "review/reclassify.py": "asks the builder for records without a scope, in a classifier's name and never globally",
     "scope/resolve.py": "fills the proposed scope of a question about a global page, which nothing stores",
 }
 """Every file that gives a value to a scope key, and why it may. Only the builder turns them into keys."""
