@@ -169,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
             "usage": usage,
             **served.changes,
         }
-        whole = served.status == 200 and served.body is None and served.cut is None and message.get("usage")
+        whole = served.status == 200 and served.body is None and served.cut is None and message["usage"] == usage
         number = self.server.api.record(Request(self.path, headers, body, usage if whole else {}))
         raw = (
             json.dumps(message).encode()

@@ -49,7 +49,7 @@ def failure(answered: Answered, ask: Ask) -> Failure | None:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message as the provider gives it; its answer may still be none."""
+    """A message that says what it used; its answer may still be none."""
 
     content: list[Any]
     stop_reason: str
@@ -58,17 +58,17 @@ class Message:
 
     @classmethod
     def of(cls, answered: Answered, ask: Ask) -> Message:
-        """Raises Garbled where `answered` is no message with its usage."""
+        """Raises Garbled where `answered` does not even say what it used; what does is paid for, whatever it holds."""
         try:
             loaded = json.loads(answered.body)
         except (ValueError, RecursionError):
             raise _garbled(answered, ask, "its body is no whole JSON") from None
         told = _mapping(loaded)
         content, usage = told.get("content"), _usage(told.get("usage"))
-        if told.get("type") != "message" or not isinstance(content, list):
-            raise _garbled(answered, ask, "its body is no message")
         if usage is None:
             raise _garbled(answered, ask, "it does not say what it used")
+        if told.get("type") != "message" or not isinstance(content, list):
+            content = []
         return cls(content, str(told.get("stop_reason")), usage, answered.request_id)
 
     def reply(self, ask: Ask) -> Reply:
