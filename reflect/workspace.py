@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from reflect.configuration import Config, Format, load_config, load_format
-from reflect.errors import RepositoryError
+from pydantic import ValidationError
+
+from reflect.configuration import Caps, Config, Format, load_config, load_format
+from reflect.errors import ConfigurationError, RepositoryError
 from reflect.evidence.git import DefaultBranch, Git
 from reflect.freshness import FOLDER
 from reflect.ledger.ledger import Ledger
@@ -18,6 +22,44 @@ from reflect.wiki.lock import repository_lock
 from reflect.wiki.log import landed_runs
 from reflect.wiki.paths import LOG
 from reflect.wiki.store import Wiki
+
+
+@dataclass(frozen=True)
+class Membership:
+    """What an organisation says of one of its repositories; it has the last word over the repository's own files.
+
+    `trusted_authors` replace the repository's (None leaves them), `bot_authors` are added to its own, `caps` only lower
+    its own, and `overrides` are keys of `.reflect/config.yaml`.
+    """
+
+    registry: Registry
+    project: Project
+    organisation_home: Path | None = None
+    branch: str | None = None
+    trusted_authors: tuple[str, ...] | None = None
+    bot_authors: tuple[str, ...] = ()
+    caps: Caps | None = None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    def applied(self, config: Config) -> Config:
+        """`config` as the organisation lets it stand. Raises ConfigurationError where an override cannot be used."""
+        values = {**config.model_dump(), **self.overrides}
+        if self.branch is not None:
+            values["default_branch"] = self.branch
+        if self.trusted_authors is not None:
+            values["trusted_authors"] = self.trusted_authors
+        values["bot_authors"] = tuple(dict.fromkeys((*values["bot_authors"], *self.bot_authors)))
+        try:
+            changed = Config.model_validate(values)
+        except ValidationError as error:
+            raise ConfigurationError(
+                f"The organisation's settings of {self.project.project_id} cannot be used: {error.errors()[0]['msg']}."
+            ) from error
+        if self.caps is None:
+            return changed
+        own = changed.claude.caps
+        lower = {key: min(getattr(own, key), getattr(self.caps, key)) for key in Caps.model_fields}
+        return changed.model_copy(update={"claude": changed.claude.model_copy(update={"caps": Caps(**lower)})})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +74,29 @@ class Workspace:
     registry: Registry
     default: DefaultBranch
     settings: Settings
+    organisation_home: Path | None = None
 
     @classmethod
-    def open(cls, path: Path, settings: Settings | None = None) -> Workspace:
-        """The repository around `path`.
+    def open(cls, path: Path, settings: Settings | None = None, *, membership: Membership | None = None) -> Workspace:
+        """The repository around `path`, alone or as a member of an organisation.
 
         Raises RepositoryError where there is none and ConfigurationError where `.reflect/` cannot be used.
         """
         git = Git.open(path)
         folder = git.root / FOLDER
         config = load_config(folder)
+        if membership is not None:
+            return cls(
+                git=git,
+                folder=folder,
+                config=(config := membership.applied(config)),
+                format=load_format(folder),
+                project=membership.project,
+                registry=membership.registry,
+                default=_default_of_member(git, config, membership),
+                settings=settings or Settings.of_environment(),
+                organisation_home=membership.organisation_home,
+            )
         default = git.default_branch(config.default_branch)
         origin = _origin(git)
         registry = local_registry(
@@ -100,6 +155,14 @@ class Workspace:
     def landed_runs(self) -> frozenset[str]:
         """The runs whose pages stand in this wiki."""
         return landed_runs(self.log_text())
+
+
+def _default_of_member(git: Git, config: Config, membership: Membership) -> DefaultBranch:
+    """The branch the organisation names before the one the remote does."""
+    if membership.branch is None:
+        return git.default_branch(config.default_branch)
+    refs = git.refs("refs/heads", "refs/remotes")
+    return git.default_branch(membership.branch, [ref for ref in refs if not ref.target])
 
 
 def _identity(git: Git, default: DefaultBranch, origin: str | None) -> str | None:

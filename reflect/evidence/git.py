@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from reflect.deadline import time_left
 from reflect.errors import ConfigurationError, RepositoryError
@@ -29,6 +30,9 @@ from reflect.evidence.objects import ObjectReader
 
 SECONDS = 120.0
 """How long one call may take; for calls that stream, how long git may stay silent."""
+
+NETWORK_SECONDS = 900.0
+"""How long a clone or a fetch may take: the first one of a large repository brings all of it."""
 
 _READ = 1 << 16
 _SHA = re.compile(r"[0-9a-f]{40}")
@@ -165,6 +169,24 @@ class Git:
         extra = {**({} if network else _NO_NETWORK), **(environment or {})}
         return _finished(command, where=self.root, input=input, timeout_s=timeout_s, extra=extra)
 
+    def network(self, *arguments: str, address: str, timeout_s: float = NETWORK_SECONDS) -> bytes:
+        """What `git <arguments>` prints when it talks to the remote at `address`.
+
+        Credentials come from the person's own git configuration (helpers, ssh), or from REFLECT_GIT_TOKEN, which only
+        an https host, or http on this machine, that is `address`'s own is told; they are in no argument. No hook runs
+        and no program is a remote. RepositoryError, without what could be a secret, where it fails.
+        """
+        settings = [one for one in _SETTINGS if one != "credential.helper="]
+        command = ["git", "--no-pager", "-C", str(self.root)]
+        for setting in settings:
+            command += ["-c", setting]
+        try:
+            return _finished(
+                [*command, *arguments], where=self.root, timeout_s=timeout_s, extra=_network_environment(address)
+            )
+        except RepositoryError as error:
+            raise RepositoryError(_scrubbed(str(error))) from None
+
     def lines(self, *arguments: str, input: bytes | None = None) -> list[str]:
         """The lines that `git <arguments>` prints; bytes that are not UTF-8 come back as surrogate escapes."""
         text = self.run(*arguments, input=input).decode("utf-8", "surrogateescape")
@@ -300,6 +322,34 @@ class Git:
 
 
 _NO_NETWORK = {"GIT_ALLOW_PROTOCOL": "none"}
+
+
+_TOKEN = "REFLECT_GIT_TOKEN"
+_HELPER = f'!f() {{ test "$1" = get && echo username=x-access-token && echo "password=${_TOKEN}"; }}; f'
+
+
+def _network_environment(address: str) -> dict[str, str]:
+    """The environment of a call that may use the network; the token stays a variable that a helper reads."""
+    user = {name: os.environ[name] for name in ("GIT_CONFIG_GLOBAL", "GIT_SSH_COMMAND") if name in os.environ}
+    extra = {"GIT_CONFIG_GLOBAL": str(Path.home() / ".gitconfig"), "GIT_SSH_COMMAND": "ssh -o BatchMode=yes", **user}
+    extra["GIT_ALLOW_PROTOCOL"] = "file:git:http:https:ssh"
+    parts = urlsplit(address) if "://" in address else None
+    if parts is None or not os.environ.get(_TOKEN):
+        return extra
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")):
+        return extra
+    place = f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1]}"
+    return extra | {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"credential.{place}.helper",
+        "GIT_CONFIG_VALUE_0": _HELPER,
+    }
+
+
+def _scrubbed(text: str) -> str:
+    """`text` without the user part of addresses and without the token."""
+    token = os.environ.get(_TOKEN)
+    return re.sub(r"(?<=://)[^/@\s]+@", "", text.replace(token, "***") if token else text)
 
 
 def _command(where: Path, settings: Sequence[str] = ()) -> list[str]:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import yaml
-from pydantic import Field, ValidationError
 
 from reflect.errors import ConfigurationError, ReflectError, RepositoryError
 from reflect.freshness import find_root, fresh
 from reflect.ledger.leases import Lease
 from reflect.ledger.ledger import Ledger
-from reflect.model import ProjectId, Value
+from reflect.organisation.clones import Clone
+from reflect.organisation.file import Member, Organisation, load_organisation
 from reflect.organisation.nightly import Nightly
 from reflect.report import RunReport
 from reflect.scope.projects import Registry
 from reflect.settings import Settings
 from reflect.wiki.lock import repository_lock
-from reflect.workspace import Workspace
+from reflect.workspace import Membership, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,31 +45,12 @@ class WrittenBack:
         return {"commit": self.commit, "url": self.url, "written_back": self.said}
 
 
-class _Member(Value):
-    id: ProjectId
-    repository: str
-    tags: tuple[str, ...] = ()
-    workspace_roots: tuple[str, ...] = ()
-    memory_enabled: bool = True
-    maintainers: tuple[str, ...] = ()
-
-
-class _File(Value):
-    name: str
-    home: Path | None = None
-    state_dir: Path | None = None
-    ledger: str | None = None
-    engine: str | None = None
-    nightly: Nightly = Nightly()
-    projects: tuple[_Member, ...] = Field(min_length=1)
-
-
 @dataclass(frozen=True)
 class Estate:
     """One organisation, loaded once and never changed."""
 
     file: Path
-    organisation: _File
+    organisation: Organisation
     settings: Settings
 
     @classmethod
@@ -84,10 +63,7 @@ class Estate:
                 "No organisation file is named; nothing was started; set REFLECT_ORGANISATION or give `--organisation`."
             )
         file = file.absolute()
-        try:
-            organisation = _File.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
-        except (OSError, ValidationError, yaml.YAMLError) as error:
-            raise ConfigurationError(f"{file} cannot be used: {error}") from error
+        organisation = load_organisation(file)
         update: dict[str, Any] = {"state_dir": organisation.state_dir, "ledger_url": organisation.ledger}
         return cls(
             file, organisation, settings.model_copy(update={key: value for key, value in update.items() if value})
@@ -133,7 +109,7 @@ class Estate:
         return Registry.parse(
             {
                 "project_id": member.id,
-                "workspace_roots": (member.repository, *member.workspace_roots),
+                "workspace_roots": (str(self._root(member)), *member.workspace_roots),
                 "memory_enabled": member.memory_enabled,
             }
             for member in self.organisation.projects
@@ -141,19 +117,46 @@ class Estate:
 
     def workspace(self, project: str) -> Workspace | None:
         """The project's repository as a member of the organisation; None where it is not on this machine."""
-        root, registry = Path(self._member(project).repository), self.registry()
-        member = registry.project(project)
-        if member is None or not root.is_dir():
+        member, registry = self._member(project), self.registry()
+        root, known = self._root(member), registry.project(project)
+        if known is None or not root.is_dir():
             return None
-        return replace(Workspace.open(root, self.settings), project=member, registry=registry)
+        membership = Membership(
+            registry=registry,
+            project=known,
+            organisation_home=self.home,
+            branch=member.branch,
+            trusted_authors=member.trusted_authors,
+            bot_authors=member.bot_authors,
+            caps=self.organisation.caps,
+            overrides=member.overrides,
+        )
+        return Workspace.open(root, self.settings, membership=membership)
+
+    def clone(self, project: str) -> Clone | None:
+        """The managed clone of `project`; None where its repository is used in place."""
+        member = self._member(project)
+        if not member.is_remote:
+            return None
+        return Clone(member.repository, self.settings.state / "clones" / member.id, member.branch)
+
+    def _root(self, member: Member) -> Path:
+        """The work tree a run reads and writes, whether or not it is there yet."""
+        clone = self.clone(member.id)
+        return Path(member.repository) if clone is None else clone.tree
 
     def tags(self, project: str) -> tuple[str, ...]:
         """What runs of `project` are found by: the project, and the teams it belongs to."""
         return (f"project:{project}", *(f"team:{tag}" for tag in self._member(project).tags))
 
     def news(self, project: str) -> News:
-        """Whether anything happened in `project` since its last run."""
-        root = find_root(Path(self._member(project).repository))
+        """Whether anything happened in `project` since its last run; the remote of a clone is asked."""
+        if (clone := self.clone(project)) is not None:
+            try:
+                clone.fetch()
+            except ReflectError:
+                return News(project, self.label(project), is_new=True)
+        root = find_root(self._root(self._member(project)))
         last = fresh(root) if root is not None else None
         if last is None:
             return News(project, self.label(project), is_new=True)
@@ -170,6 +173,10 @@ class Estate:
     @contextmanager
     def opened(self, project: str) -> Iterator[Workspace]:
         """The project's workspace, with its repository's lock held. Raises RepositoryBusy where another run has it."""
+        if (clone := self.clone(project)) is not None:
+            clone.fetch()
+            with repository_lock(clone.repository / "reflect.lock"):
+                clone.checked_out()
         workspace = self.workspace(project)
         if workspace is None:
             raise RepositoryError(
@@ -210,7 +217,7 @@ class Estate:
         self._member(project)
         return project
 
-    def _member(self, project: str) -> _Member:
+    def _member(self, project: str) -> Member:
         for member in self.organisation.projects:
             if member.id == project:
                 return member
