@@ -13,14 +13,17 @@ from reflect.pipeline.bill import Bill
 from reflect.pipeline.engine import engine_for
 from reflect.pipeline.index import Outcomes, report_on
 from reflect.pipeline.recovery import prepare, unfinished
+from reflect.publish.policy import PublishMode, PublishPolicy
 from reflect.report import RunReport
 from reflect.review.corrections import lessons_for
+from reflect.triage.claude.estimating import Estimate
 from reflect.wiki.lock import repository_lock
 from reflect.workspace import Workspace
 from tasks.archive import archive
 from tasks.collect import collect
 from tasks.expectations import check_pages, check_plan
 from tasks.index import index, nothing_new
+from tasks.publish import write_back
 from tasks.report import publish_report
 from tasks.scope import bind_scope
 from tasks.sealed import sealed
@@ -35,11 +38,16 @@ def _run_name() -> str:
 
 
 @flow(name="ingest-repository", flow_run_name=_run_name, validate_parameters=False)
-def ingest_repository(repository: Path, engine: str | None = None, dry_run: bool = False) -> RunReport:
+def ingest_repository(
+    repository: Path, engine: str | None = None, dry_run: bool = False, publish: PublishMode = PublishMode.NONE
+) -> RunReport:
     """Compile what is new in the repository at `repository` into its wiki, and say what became of every piece of it."""
     workspace = Workspace.open(Path(repository))
     with repository_lock(workspace.lock):
         report = ingest(workspace, engine, dry_run=dry_run)
+        if publish is not PublishMode.NONE:
+            policy = PublishPolicy(mode=publish)
+            report = report.with_published(write_back(sealed(workspace), policy, sealed(report), dry_run=dry_run))
     publish_report(report)
     return report
 
@@ -57,13 +65,14 @@ def ingest(
     """
     started_at = workspace.settings.now()
     bill = Bill(workspace)
-    engine = engine_for(workspace, engine_name, lessons_for(workspace), bill)
+    estimate = Estimate() if dry_run else None
+    engine = engine_for(workspace, engine_name, lessons_for(workspace), bill, estimate)
     found = unfinished(workspace) if dry_run else prepare(workspace)
     intake = collect(sealed(workspace), sealed(engine))
     if intake.is_empty:
         before_landing()
         return nothing_new(sealed(workspace), sealed(engine), sealed(intake), found, dry_run=dry_run)
-    reflected = reflect_on_sessions(engine, intake, workspace)
+    reflected = reflect_on_sessions(engine, intake, workspace, keep=not dry_run)
     reflected = reflected.joined(reflect_on_commits(sealed(engine), sealed(intake)))
     findings = (*reflected.findings, *intake.carried)
     planned = plan(sealed(engine), sealed(findings), sealed(intake), sealed(workspace))
@@ -71,9 +80,14 @@ def ingest(
     bound = bind_scope(sealed(checked), sealed(intake), sealed(workspace))
     written = check_pages(sealed(write_pages(engine, bound, intake, workspace)), sealed(intake), sealed(workspace))
     done = Outcomes(engine, intake, bound, written, reflected.unanswered, started_at, found, reflected.set_aside)
-    if dry_run:
-        return report_on(workspace, done, dry_run=True).model_copy(update={"spend": bill.spend})
+    if estimate is not None:
+        return _estimated(report_on(workspace, done, dry_run=True), bill, estimate)
     before_landing()
     report = index(sealed(workspace), sealed(done)).model_copy(update={"spend": bill.spend})
     report = report.with_archived(archive(sealed(workspace), report.run))
     return report.with_notes(refresh_search(sealed(workspace)))
+
+
+def _estimated(report: RunReport, bill: Bill, estimate: Estimate) -> RunReport:
+    spend, said = bill.estimated(estimate)
+    return report.model_copy(update={"spend": spend}).with_notes(said)

@@ -43,11 +43,17 @@ def reflect_on_checkpoint(engine: Engine, session: Session, name: str) -> str:
     return triage.reflect_on_session(engine, session)
 
 
-def reflect_on_sessions(engine: Engine, intake: Intake, workspace: Workspace) -> triage.Reflected:
-    """The findings of all new sessions. A session the engine could not answer for is left for the next run."""
+_UNKEPT = reflect_on_checkpoint.with_options(cache_policy=NO_CACHE, persist_result=False)
+
+
+def reflect_on_sessions(engine: Engine, intake: Intake, workspace: Workspace, *, keep: bool = True) -> triage.Reflected:
+    """The findings of all new sessions. A session the engine could not answer for is left for the next run.
+
+    Answers are kept unless `keep` says that they are no answers to keep: those of an estimate.
+    """
     sessions = intake.batch.sessions
     logger.info("triage: reflecting on %d sessions", len(sessions))
-    cached = _with_cache(workspace.settings.state / "results")
+    cached = _with_cache(workspace.settings.state / "results") if keep else _UNKEPT
 
     def one(session: Session) -> str:
         check()

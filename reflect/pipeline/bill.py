@@ -10,6 +10,7 @@ from datetime import timedelta
 from reflect.ledger.calls import CallRow
 from reflect.ledger.recording import instant
 from reflect.report import Spend
+from reflect.triage.claude.estimating import Estimate
 from reflect.triage.claude.faults import CapReached
 from reflect.triage.claude.money import Call, Ended, over
 from reflect.workspace import Workspace
@@ -49,6 +50,22 @@ class Bill:
             self.ended.append(ended)
             spend = self.spend
         logger.info("triage: %s on %s, $%.4f so far in %d calls", call.purpose, call.subject, spend.usd, spend.calls)
+
+    def estimated(self, estimate: Estimate) -> tuple[Spend, tuple[str, ...]]:
+        """What a run would cost at most, and the sentence that says so; nothing of it where nothing would be asked."""
+        if not estimate.counted:
+            return self.spend, ()
+        spend = Spend(
+            usd=sum(usd for _, usd in estimate.counted),
+            input_tokens=sum(usage.sent for usage, _ in estimate.counted),
+            output_tokens=sum(usage.output for usage, _ in estimate.counted),
+            calls=len(estimate.counted),
+        )
+        said = (
+            f"An estimate, for which nothing was asked: about {spend.calls} calls, {spend.input_tokens} tokens sent, "
+            f"at most {spend.output_tokens} answered, at most ${spend.usd:.4f}."
+        )
+        return spend, (said,)
 
     @property
     def spend(self) -> Spend:

@@ -26,6 +26,7 @@ class Premises:
     repository. `project` is its id: pages of another one are never sent anywhere. `answers` is the folder where paid
     answers are kept. `corrections` are what an operator taught the triage step, for its own instructions and nothing
     else. `calls` is where every paid call is written down. `api_key` and `base_url` are the provider's.
+    With `estimate` questions are counted there instead of asked.
     """
 
     format: Format = field(default_factory=Format)
@@ -37,3 +38,4 @@ class Premises:
     calls: Any = None
     api_key: str = field(default="", repr=False)
     base_url: str | None = None
+    estimate: Any = None

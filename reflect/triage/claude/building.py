@@ -10,6 +10,7 @@ from reflect.triage.claude.answers import Kept, KeptInFolder, KeptInMemory
 from reflect.triage.claude.asking import Messages, once
 from reflect.triage.claude.command import ClaudeCommand
 from reflect.triage.claude.engine import ClaudeEngine, Surroundings
+from reflect.triage.claude.estimating import Estimating
 from reflect.triage.claude.messages import Asking
 from reflect.triage.claude.money import CallsInMemory
 from reflect.triage.claude.prices import priced
@@ -52,12 +53,15 @@ def engine_asking(
 def messages_engine(config: Config, premises: Premises) -> ClaudeEngine:
     """The engine that asks the provider itself. Raises ConfigurationError where it has no key or knows no price."""
     claude = config.claude
+    prices = priced(claude.model_of.values(), claude.prices)
+    if premises.estimate is not None:
+        counting = Estimating(claude, prices, premises.estimate)
+        return engine_asking(counting, claude.model_of, config, premises, prefilter=claude.prefilter)
     if not premises.api_key and claude.provider == "anthropic":
         raise ConfigurationError(
             "The engine `claude` needs a key in ANTHROPIC_API_KEY; nothing was read; set it, or choose the engine "
             "`claude-command` or `extractive`."
         )
-    prices = priced(claude.model_of.values(), claude.prices)
     wire = once(lambda: SdkWire(claude, premises.api_key, premises.base_url))
     calls = premises.calls or CallsInMemory(claude.caps)
     asking = Messages(wire, claude, prices, calls)

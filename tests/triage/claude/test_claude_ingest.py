@@ -134,3 +134,17 @@ def test_two_processes_at_once_pay_for_each_checkpoint_once(command_line: Comman
             assert run.returncode == 0, out + err
         asked = [request.body["messages"][0]["content"] for request in api.asked]
         assert len([content for content in asked if "| person" in content and "look at the shop" in content]) == 3
+
+
+def test_a_dry_run_counts_and_asks_nothing(command_line: CommandLine, tmp_path: Path) -> None:
+    repository = _repository(tmp_path / "shop")
+    with FakeApi(OBEY) as api:
+        reflect = _with(command_line, api)
+        told = [
+            reflect.json("ingest", "--repo", repository.path, "--engine", "claude", "--dry-run")["spend"] for _ in "ab"
+        ]
+        assert api.asked == [] and told[0] == told[1]
+        assert told[0]["calls"] >= 4 and told[0]["usd"] > 0, "two sessions, a plan, and a page at least"
+        report = reflect.json("ingest", "--repo", repository.path, "--engine", "claude")
+        assert report["pages"] and report["spend"]["calls"] == len(api.asked)
+        assert report["spend"]["usd"] <= told[0]["usd"], "an estimate is the most it may come to"
