@@ -8,6 +8,7 @@ ReflectError
 ├── ScopeError              a scope or provenance rule was broken by a caller      (exit 4)
 ├── WikiError               the wiki could not be read or landed                   (exit 4)
 │   └── PageError           one page does not parse                                (its outcome)
+├── PublishError            a wiki that has landed could not be written back       (its outcome, exit 3)
 ├── SearchError             the index cannot be made, or qmd was required and is not there (exit 4)
 ├── LedgerError             the ledger cannot be opened, migrated or written       (exit 4)
 ├── EngineError             an engine gave no usable answer                        (its outcome)
@@ -58,6 +59,12 @@ class WikiError(ReflectError):
 
 class PageError(WikiError):
     """One page does not parse; its bytes stay as they are."""
+
+
+class PublishError(ReflectError):
+    """A wiki that has landed could not be written back; its pages stand in the work tree."""
+
+    exit_code = 3
 
 
 class SearchError(ReflectError):

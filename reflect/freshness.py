@@ -166,6 +166,7 @@ def nothing_new(last: LastRun) -> dict[str, Any]:
         "left_out": {"commits": 0},
         "redactions": 0,
         "notes": [],
+        "published": None,
     }
 
 

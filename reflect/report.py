@@ -6,6 +6,7 @@ terminal and as an artifact in the Prefect UI), and the row the ledger keeps.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -14,6 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from reflect.model import Accounted, Commit, Fate, Outcome, Session, Source, Value, evidence_kind
+from reflect.publish.policy import Published
 
 _WEIGHT = {Outcome.SKIPPED: 0, Outcome.QUARANTINED: 1, Outcome.COMPILED: 2, Outcome.PENDING: 3}
 """Which of several verdicts speaks for a piece of evidence: a finding that still waits keeps it open."""
@@ -68,6 +70,7 @@ class RunReport(Value):
     dry_run: bool = False
     started_at: datetime | None = None
     finished_at: datetime | None = None
+    published: Published | None = None
 
     def with_archived(self, moves: Iterable[tuple[str, str]]) -> RunReport:
         """The same with the pages that were moved (from, to) after the rest had landed."""
@@ -77,6 +80,10 @@ class RunReport(Value):
     def with_notes(self, notes: Iterable[str]) -> RunReport:
         """The same with `notes` of what followed the landing."""
         return self.model_copy(update={"notes": (*self.notes, *notes)})
+
+    def with_published(self, published: Published) -> RunReport:
+        """The same with what became of the write-back."""
+        return self.model_copy(update={"published": published})
 
     @property
     def collected(self) -> dict[str, int]:
@@ -94,7 +101,8 @@ class RunReport(Value):
 
     @property
     def exit_code(self) -> int:
-        return 3 if self.failed_pages else 0
+        unpublished = self.published is not None and not self.published.is_done
+        return 3 if self.failed_pages or unpublished else 0
 
     def as_json(self) -> dict[str, Any]:
         """The object of `reflect ingest --json`."""
@@ -115,6 +123,7 @@ class RunReport(Value):
             "left_out": {"commits": self.left_out_commits},
             "redactions": self.redactions,
             "notes": list(self.notes),
+            "published": self.published.model_dump(mode="json") if self.published else None,
         }
 
 
@@ -193,9 +202,20 @@ def render_markdown(report: RunReport) -> str:
         notes.append(f"{report.left_out_commits} commits older than the seed window were left out.")
     if report.redactions:
         notes.append(f"{report.redactions} secrets were removed from what was read.")
+    if report.published is not None:
+        lines += _published(report.published)
     if notes:
         lines += ["", "## Notes", "", *(f"- {note}" for note in notes)]
     return "\n".join(lines) + "\n"
+
+
+def _published(published: Published) -> list[str]:
+    where = " ".join(part for part in (published.commit[:12], published.url) if part)
+    lines = ["", "## Write-back", "", f"{published.mode}: {published.outcome}. {published.reason} {where}".rstrip()]
+    if published.diff:
+        ticks = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", published.diff)), default=0))
+        lines += ["", f"{ticks}diff", published.diff.rstrip("\n"), ticks]
+    return lines
 
 
 def _outcome(evidence: str, verdicts: Sequence[tuple[Outcome, str]]) -> Accounted:

@@ -25,6 +25,9 @@ class Settings(BaseSettings):
     qmd_model: Path | None = None
     anthropic_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("ANTHROPIC_API_KEY"))
     anthropic_base_url: str | None = Field(default=None, validation_alias=AliasChoices("ANTHROPIC_BASE_URL"))
+    forge_token: SecretStr | None = None
+    github_token: SecretStr | None = Field(default=None, validation_alias=AliasChoices("GITHUB_TOKEN", "GH_TOKEN"))
+    gitlab_token: SecretStr | None = Field(default=None, validation_alias=AliasChoices("GITLAB_TOKEN"))
     source_date_epoch: int | None = Field(default=None, validation_alias=AliasChoices("SOURCE_DATE_EPOCH"))
 
     @classmethod
@@ -56,6 +59,10 @@ class Settings(BaseSettings):
     def organisation_wiki(self, home: Path | None = None) -> Path:
         """The `.reflect/` folder of the organisation's own wiki; `home` is the one its file names, if there is one."""
         return (home or self.state / "organisation") / ".reflect"
+
+    def token_for(self, forge: str) -> SecretStr | None:
+        """The token for `github` or `gitlab`: REFLECT_FORGE_TOKEN before the forge's own variable."""
+        return self.forge_token or {"github": self.github_token, "gitlab": self.gitlab_token}.get(forge)
 
     def now(self) -> datetime:
         """The time, or `SOURCE_DATE_EPOCH` where a run must be repeatable to the byte."""
