@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from reflect.cli.bench import bench_for
 from reflect.cli.ingest import show_progress
-from reflect.cli.options import AsJson
+from reflect.cli.options import HERE, AsJson
 from reflect.cli.orchestrator import quiet_orchestrator, server_explained
 from reflect.errors import OrchestratorError
 from reflect.organisation.estate import Estate
 from reflect.organisation.night import NightReport, render_markdown
+from reflect.review.synthesis import propose_recurring
+from reflect.review.words import one_line
 
 app = typer.Typer(help="Work on every project of an organisation.", no_args_is_help=True)
 
@@ -52,3 +55,21 @@ def ingest(
         raise OrchestratorError(f"The night gave no report ({state.name}: {state.message}); its run's log says why.")
     print(json.dumps(report.as_json()) if as_json else render_markdown(report))
     return report.exit_code
+
+
+@app.command()
+def synthesise(organisation: OrganisationFile = None, as_json: AsJson = False) -> int:
+    """Ask the organisation's operator about lessons that two or more projects learned; nothing else is written."""
+    estate = Estate.load(organisation)
+    with bench_for(HERE, estate.file, None, deciding=False) as bench:
+        done = propose_recurring(bench)
+    if as_json:
+        shown = [{"id": item.id, "claim": item.claim, "why": item.action.reason} for item in done.proposed]
+        print(json.dumps({"proposed": shown, "lessons": done.lessons, "unread": list(done.unread)}))
+        return 0
+    print(f"{done.lessons} lessons were accepted; {len(done.proposed)} that recur are new in the organisation's queue.")
+    for item in done.proposed:
+        print(f"  {one_line(item)}")
+    for project in done.unread:
+        print(f"  {project} was not read: its repository is not on this machine.")
+    return 0
