@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -123,7 +122,7 @@ class TestPush:
         assert shop.text("code.py") == "x = 2"
         assert (shop.root / "code.py").read_text(encoding="utf-8") == "x = 1\n"
 
-    def test_remote_that_moves_between_fetch_and_push(self, shop: Shop) -> None:
+    def test_hazard_115_remote_that_moves_between_fetch_and_push(self, shop: Shop) -> None:
         shop.colleague("side", "code.py", "x = 2\n")
         side = shop.there("side")
         flag = shop.remote / "moved"
@@ -197,7 +196,7 @@ class TestPush:
         assert shop.forge.requests == []
 
     def test_remote_that_is_gone(self, shop: Shop) -> None:
-        os.rename(shop.remote, shop.remote.parent / "gone.git")
+        shop.remote.rename(shop.remote.parent / "gone.git")
         done = shop.publish(PUSH)
         assert done.outcome is PublishOutcome.FAILED
         assert RunReport(project="p", run="r", engine="e", published=done).exit_code == 3
