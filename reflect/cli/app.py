@@ -7,7 +7,21 @@ import traceback
 
 import typer
 
-from reflect.cli import evaluate, ingest, init, ledger, org, reclassify, reflexions, review, search, session_start, status
+from reflect.cli import (
+    doctor,
+    evaluate,
+    ingest,
+    init,
+    ledger,
+    lint,
+    org,
+    reclassify,
+    reflexions,
+    review,
+    search,
+    session_start,
+    status,
+)
 from reflect.errors import ReflectError
 
 
@@ -27,6 +41,8 @@ app = typer.Typer(
 app.command()(init.init)
 app.command()(ingest.ingest)
 app.command()(status.status)
+app.command()(doctor.doctor)
+app.command()(lint.lint)
 app.command()(search.search)
 app.command()(evaluate.evaluate)
 app.command()(reclassify.reclassify)
