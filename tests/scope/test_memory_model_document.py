@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from reflect.model import EvidenceMode, Origin, ReflectionKind
+from reflect.review.reclassify import Disposition
+from reflect.review.reflexions import STATED_SCOPE
 from reflect.scope.page_keys import PageKeys
 from reflect.scope.provenance import PASS_DOMAINS, RUN_DOMAINS
 from reflect.scope.vocabulary import WRITTEN_SOURCES, Decision, MemoryType, Reason, Scope
@@ -34,6 +36,19 @@ def test_every_reason_stands_in_the_order_in_which_it_is_looked_for() -> None:
     at = [table.find(f"`{reason}`") for reason in Reason if not reason.endswith("_origin")]
     assert -1 not in at
     assert at == sorted(at)
+
+
+def test_files_and_what_is_done_with_them_are_explained() -> None:
+    for word in (STATED_SCOPE, *Disposition):
+        assert f"`{word}`" in DOCUMENT
+    for command in ("reflexions export", "reflexions import", "reflexions drop", "reclassify", "org synthesise"):
+        assert f"`reflect {command}" in DOCUMENT
+
+
+def test_what_is_refused_and_what_remains_a_risk_is_stated() -> None:
+    refused, risks = DOCUMENT.split("## What the product refuses to do")[1].split("## What remains a risk")
+    assert refused.count("\n- ") >= 5
+    assert risks.count("\n- **") >= 5
 
 
 def test_sources_and_domains_are_explained() -> None:
