@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from reflect.errors import ConfigurationError, ReflectError, RepositoryError
+from reflect.evidence.git import Git
 from reflect.freshness import find_root, fresh
 from reflect.ledger.leases import Lease
 from reflect.ledger.ledger import Ledger
 from reflect.organisation.clones import Clone
 from reflect.organisation.file import Member, Organisation, load_organisation
 from reflect.organisation.nightly import Nightly
+from reflect.publish.policy import PublishMode, PublishPolicy
+from reflect.publish.publish import publish, starting_point
+from reflect.publish.retry import note_outcome
 from reflect.report import RunReport
 from reflect.scope.projects import Registry
 from reflect.settings import Settings
@@ -176,7 +180,7 @@ class Estate:
         if (clone := self.clone(project)) is not None:
             clone.fetch()
             with repository_lock(clone.repository / "reflect.lock"):
-                clone.checked_out()
+                clone.checked_out(partial(_starting_point, self._member(project).publish))
         workspace = self.workspace(project)
         if workspace is None:
             raise RepositoryError(
@@ -209,8 +213,13 @@ class Estate:
             return ledger.waiting_claims(project)
 
     def write_back(self, project: str, workspace: Workspace, report: RunReport) -> WrittenBack:
-        """Publish what a run wrote, as the project's policy says."""
-        return WrittenBack()
+        """Publish what a run wrote, as the project's policy says; what was refused is tried again by the next night."""
+        policy = self._member(project).publish
+        if policy.mode is PublishMode.NONE:
+            return WrittenBack()
+        published = publish(workspace, policy, report)
+        note_outcome(workspace, published)
+        return WrittenBack(published.commit, published.url, f"{published.outcome}: {published.reason}")
 
     def require(self, project: str) -> str:
         """`project`, if it is one of this organisation's. Raises ConfigurationError."""
@@ -225,3 +234,7 @@ class Estate:
             f"The organisation {self.name} has no project {project!r}; nothing was started; it has "
             f"{', '.join(self.projects)}."
         )
+
+
+def _starting_point(policy: PublishPolicy, git: Git, default: str) -> str:
+    return starting_point(git, policy, default)

@@ -33,8 +33,14 @@ def remember(git: Git, remote: str, branch: str, commit: str) -> None:
 
 
 def follow(git: Git, branch: str, commit: str, standing: dict[str, str]) -> None:
-    """Let the checked-out `branch` follow to `commit` where that adds only what already stands in the work tree."""
+    """Let the checked-out `branch` follow to `commit` where that adds only what already stands in the work tree.
+
+    Where no branch is checked out, as in a managed work tree, the index alone follows, so that the next night can check
+    out whatever holds these pages.
+    """
     head = git.head()
+    if not head.target and versions_in(git, commit) == standing:
+        sync_index(git, commit)
     if head.target != f"refs/heads/{branch}" or versions_in(git, commit) != standing:
         return
     if head.oid != commit:

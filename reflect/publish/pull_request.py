@@ -8,10 +8,9 @@ from reflect.errors import PublishError
 from reflect.publish.body import marker, text_of
 from reflect.publish.commit import is_ours, write_commit
 from reflect.publish.forge import Forge, PullRequest, Text, forge_at, place_of
-from reflect.publish.history import common, descends, published, remember
+from reflect.publish.history import common, descends, follow, published, remember
 from reflect.publish.policy import Published, PublishOutcome, PublishPolicy
 from reflect.publish.remote import Remote
-from reflect.publish.tokens import token_for
 from reflect.publish.tree import Pages, Versions, joined, read_pages, refuse_secrets, tree_with, versions_in
 from reflect.report import RunReport
 from reflect.workspace import Workspace
@@ -50,9 +49,10 @@ class _Onto:
 
 def publish_request(workspace: Workspace, policy: PublishPolicy, report: RunReport) -> Published:
     """Push the pages to the wiki's branch, and see to it that one open request asks for them to be merged."""
-    token = token_for(workspace, policy)
-    remote = Remote(workspace.git, policy.remote, token)
-    forge = forge_at(place_of(remote.address, policy.forge, policy.api_url), token)
+    remote = Remote(workspace.git, policy.remote)
+    place = place_of(remote.address, policy.forge, policy.api_url)
+    secret = workspace.settings.token_for(place.kind)
+    forge = forge_at(place, secret.get_secret_value() if secret is not None else None)
     for _ in range(ATTEMPTS):
         night = _night(workspace, policy, report, remote, forge)
         done = _one_attempt(night, forge)
@@ -107,6 +107,7 @@ def _one_attempt(night: _Night, forge: Forge) -> Published | None:
     if not night.remote.push(commit, branch, replacing=onto.replacing):
         return None
     remember(git, night.remote.name, branch, commit)
+    follow(git, branch, commit, pages.versions)
     return _asked(night, forge, commit)
 
 

@@ -8,7 +8,6 @@ from reflect.publish.history import common, descends, follow, published, remembe
 from reflect.publish.policy import Published, PublishMode, PublishOutcome, PublishPolicy
 from reflect.publish.pull_request import publish_request
 from reflect.publish.remote import Remote
-from reflect.publish.tokens import token_for
 from reflect.publish.tree import joined, read_pages, refuse_secrets, tree_with, versions_in
 from reflect.report import RunReport
 from reflect.workspace import Workspace
@@ -18,7 +17,7 @@ ATTEMPTS = 2
 
 def publish_push(workspace: Workspace, policy: PublishPolicy, report: RunReport) -> Published:
     """Push the work tree's pages as one commit on top of the remote's branch; none of a person's commits goes along."""
-    remote = Remote(workspace.git, policy.remote, token_for(workspace, policy))
+    remote = Remote(workspace.git, policy.remote)
     branch = policy.branch or workspace.default.name
     if branch is None:
         raise PublishError(

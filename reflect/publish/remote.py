@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from reflect.errors import PublishError, RepositoryError
 from reflect.evidence.git import Git
 
 NETWORK_S = 120.0
 
-_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
-
 
 @dataclass(frozen=True)
 class Remote:
-    """A remote by name. `token` is sent to an https remote in a header that only git's environment holds."""
+    """A remote by name."""
 
     git: Git
     name: str
-    token: str | None = None
 
     @property
     def address(self) -> str:
@@ -36,11 +30,11 @@ class Remote:
 
     def tip(self, branch: str) -> str | None:
         """The commit `branch` names on the remote now, fetched; None where there is no such branch."""
-        listed = self._talk("ls-remote", self.name, f"refs/heads/{branch}").decode().split()
+        listed = self._talk("ls-remote", self.address, f"refs/heads/{branch}").decode().split()
         if not listed:
             return None
         ref = f"refs/reflect/remotes/{self.name}/{branch}"
-        self._talk("fetch", "--no-tags", "--no-write-fetch-head", self.name, f"+refs/heads/{branch}:{ref}")
+        self._talk("fetch", "--no-tags", "--no-write-fetch-head", self.address, f"+refs/heads/{branch}:{ref}")
         return self.git.lines("rev-parse", "--verify", f"{ref}^{{commit}}")[0]
 
     def push(self, commit: str, branch: str, *, replacing: str | None = None) -> bool:
@@ -51,37 +45,22 @@ class Remote:
         """
         lease = [] if replacing is None else [f"--force-with-lease=refs/heads/{branch}:{replacing}"]
         try:
-            self._talk("push", "--quiet", *lease, self.name, f"{commit}:refs/heads/{branch}")
+            self._talk("push", "--quiet", *lease, self.address, f"{commit}:refs/heads/{branch}")
         except PublishError:
-            return self._now(branch) == commit
+            if self._now(branch) != commit:
+                return False
+        self.git.run("update-ref", f"refs/remotes/{self.name}/{branch}", commit)
         return True
 
     def _now(self, branch: str) -> str | None:
-        listed = self._talk("ls-remote", self.name, f"refs/heads/{branch}").decode().split()
+        listed = self._talk("ls-remote", self.address, f"refs/heads/{branch}").decode().split()
         return listed[0] if listed else None
 
-    def _talk(self, *arguments: str) -> bytes:
-        self._refuse_programs()
-        try:
-            return self.git.run(*arguments, network=True, timeout_s=NETWORK_S, environment=self._credentials())
-        except RepositoryError as error:
-            said = _USERINFO.sub("", str(error))
-            if self.token:
-                said = said.replace(self.token, "***")
-            raise PublishError(f"{said.rstrip('.')}; the pages stand in {self.git.root}, unpublished.") from None
-
-    def _refuse_programs(self) -> None:
-        if re.match(r"\w+::", self.address):
+    def _talk(self, command: str, *arguments: str) -> bytes:
+        """By address, not by name: what the repository configures for a remote may name programs."""
+        if re.match(r"\w+::", self.address) or self.address.startswith("-"):
             raise PublishError(f"The remote `{self.name}` is a program, not an address; nothing was sent.")
-
-    def _credentials(self) -> Mapping[str, str]:
-        parts = urlsplit(self.address) if "://" in self.address else None
-        if self.token is None or parts is None or parts.scheme != "https":
-            return {}
-        encoded = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
-        port = f":{parts.port}" if parts.port else ""
-        return {
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"http.https://{parts.hostname}{port}/.extraHeader",
-            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {encoded}",
-        }
+        try:
+            return self.git.network(command, *arguments, address=self.address, timeout_s=NETWORK_S)
+        except RepositoryError as error:
+            raise PublishError(f"{str(error).rstrip('.')}; the pages stand in {self.git.root}, unpublished.") from error

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from reflect.evidence.collect import Seen, collect
 from reflect.evidence.messages import parse_message
 from reflect.freshness import LAST_RUN, LastRun
+from reflect.organisation.clones import Clone
 from reflect.publish.policy import PublishMode, PublishOutcome, PublishPolicy
 from reflect.publish.publish import starting_point
 from reflect.publish.retry import note_outcome
 from reflect.report import RunReport, render_markdown
 from tests.forge import TOKEN, Fault
-from tests.publish.conftest import WIKI, Shop, git
+from tests.publish.conftest import WIKI, Shop, clone, git
 
 COMMIT, PUSH, REQUEST = PublishMode.COMMIT, PublishMode.PUSH, PublishMode.PULL_REQUEST
 
@@ -399,3 +401,47 @@ def merge_there(shop: Shop, how: str) -> None:
         git(other, "cherry-pick", f"main..origin/{WIKI}")
     git(other, "push", "-q", "origin", "HEAD:main")
     shop.forge.requests[0].state = "merged"
+
+
+@pytest.mark.parametrize("mode", [PUSH, REQUEST])
+def test_managed_clone_over_three_nights(shop: Shop, tmp_path: Path, mode: PublishMode) -> None:
+    clone = Clone(str(shop.remote), tmp_path / "clone")
+    policy = shop.policy(mode, author="Wiki Bot <bot@example.com>")
+    shop.root = clone.tree
+    for night in range(3):
+        clone.fetch()
+        clone.checked_out(lambda git, default: starting_point(git, policy, default))
+        standing = {path.name for path in (clone.tree / ".reflect").rglob("page*.md")}
+        assert standing == {f"page{number}.md" for number in range(night)}
+        shop.page("index.md", f"# Index {night}\n")
+        shop.page(f"decisions/page{night}.md", f"# Page {night}\n")
+        done = shop.publish(mode, author=policy.author)
+        assert done.is_done
+        assert done.commit, done.reason
+        shop.colleague("main", "code.py", f"y = {night}\n")
+    branch = WIKI if mode is REQUEST else "main"
+    assert [f".reflect/wiki/decisions/page{number}.md" in shop.files(branch) for number in range(3)] == [True] * 3
+    assert shop.text(".reflect/wiki/index.md", branch) == "# Index 2"
+    assert shop.text("code.py") == "y = 2"
+
+
+def test_two_clones_publish_one_project(shop: Shop) -> None:
+    first = shop.request()
+    other = Shop(clone(shop.remote, shop.root.parent / "other"), shop.remote, shop.forge, shop.state, nights=5)
+    git(other.root, "remote", "set-head", "origin", "main")
+    other.page("index.md", "# Index\n")
+    other.page("decisions/z.md", "# Z\n")
+    assert other.request().outcome is PublishOutcome.UPDATED
+    assert git(shop.remote, "rev-parse", f"{WIKI}^") == first.commit
+    assert len(shop.forge.requests) == 1
+
+
+@pytest.mark.parametrize("how", ["merge", "squash", "rebase"])
+def test_own_commits_are_never_evidence(shop: Shop, how: str) -> None:
+    shop.request()
+    merge_there(shop, how)
+    git(shop.root, "fetch", "-q")
+    workspace = shop.workspace()
+    batch = collect(workspace.git, workspace.config, Seen())
+    assert {commit.subject for commit in batch.commits} <= {"Begin", "Change code.py", "Merge pull request #1"}
+    assert "reflect: update the wiki" not in " ".join(commit.subject for commit in batch.commits)
