@@ -146,7 +146,7 @@ def _claude(workspace: Workspace, live: bool) -> Iterator[Checked]:
 
 def _live(workspace: Workspace, models: Iterable[str]) -> Iterator[Checked]:
     """What the provider says of its models, and one small call to the one that reads checkpoints."""
-    from reflect.triage.claude.sdk import Lost, SdkWire
+    from reflect.triage.claude.sdk import Lost, SdkWire, Unsent
 
     key = workspace.settings.anthropic_api_key
     claude = workspace.config.claude
@@ -161,7 +161,7 @@ def _live(workspace: Workspace, models: Iterable[str]) -> Iterator[Checked]:
         state = OK if answered.status == 200 else FAULT
         yield Checked("live", state, f"{request['model']} answered with {answered.status} ({answered.request_id})")
         known = {str(told.get("id")): told for told in wire.models()}
-    except (Lost, ConfigurationError) as error:
+    except (Lost, Unsent, ConfigurationError) as error:
         yield Checked("live", FAULT, f"the provider could not be asked ({error})")
         return
     for model in models:

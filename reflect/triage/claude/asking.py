@@ -19,7 +19,7 @@ from reflect.triage.claude.messages import Ask, Reply
 from reflect.triage.claude.money import Call, CallLog, Ended, estimate, over
 from reflect.triage.claude.prices import cost
 from reflect.triage.claude.reading import Failure, Message, failure
-from reflect.triage.claude.sdk import Answered, Lost, Wire
+from reflect.triage.claude.sdk import Answered, Lost, Unsent, Wire
 
 LONGEST_WAIT_S = 30.0
 """How long any wait between two tries may be; who asks for more is asked again by the next run."""
@@ -98,10 +98,11 @@ class Messages:
         worst = estimate(ask, self.prices[model])
         if worst > self.config.caps.call_usd:
             raise CapReached(over("call", 0.0, worst, self.config.caps.call_usd, ask.subject))
+        wire = self.wire()
         self.calls.reserve(call, worst)
         ended = Ended("lost", usd=worst)
         try:
-            answered = self._send(ask, ends)
+            answered = self._send(wire, ask, ends)
             if (failed := failure(answered, ask)) is not None:
                 ended = Ended("failed", request_id=answered.request_id)
                 return failed
@@ -115,6 +116,10 @@ class Messages:
         except Refused:
             ended = Ended("refused", ended.usage, ended.usd, ended.request_id)
             raise
+        except Unsent as unsent:
+            ended = Ended("failed")
+            text = f"The provider could not be asked for {ask.purpose} on {ask.subject} ({unsent}); it waits."
+            return Failure(ProviderFault(text, hopeless=True), again=False)
         except Lost as lost:
             ended = ended if lost.sent else Ended("failed")
             text = f"The provider gave no answer to {ask.purpose} on {ask.subject} ({lost}); it waits for the next run."
@@ -122,9 +127,9 @@ class Messages:
         finally:
             self.calls.settle(call, ended)
 
-    def _send(self, ask: Ask, ends: float) -> Answered:
+    def _send(self, wire: Wire, ask: Ask, ends: float) -> Answered:
         left = max(ends - self.clock.now(), 0.001)
-        wire, request = self.wire(), self.request(ask)
+        request = self.request(ask)
         try:
             return call_within(left, lambda: wire.send(request, left))
         except TimeLimitReached:

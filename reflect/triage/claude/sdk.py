@@ -38,8 +38,12 @@ class Lost(Exception):
         self.sent = sent
 
 
+class Unsent(Exception):
+    """No request could be made: credentials, or a library that finds them, are not there."""
+
+
 class Wire(Protocol):
-    """The way to a provider. Raises Lost."""
+    """The way to a provider. Raises Lost or Unsent."""
 
     def send(self, request: Mapping[str, Any], timeout_s: float) -> Answered: ...
 
@@ -64,6 +68,8 @@ class SdkWire:
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
             refused = isinstance(error.__cause__, httpx2.ConnectError)
             raise Lost(_reason(error), sent=not refused) from error
+        except Exception as error:  # each cloud's own library looks for credentials and raises errors of its own
+            raise Unsent(_reason(error)) from error
 
     def models(self) -> tuple[dict[str, Any], ...]:
         """What the provider says of the models it has. Raises Lost."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -78,13 +79,24 @@ def test_one_call_over_its_cap_is_not_made_and_stops_no_other() -> None:
 def test_four_at_once_do_not_pass_a_cap(workspace: Workspace, whose: str) -> None:
     one = estimate(ASK, HAIKU)
     bill = Bill(_capped(workspace, **{f"{whose}_usd": one * 4.5}))
-    with FakeApi(in_turn(Served(GOOD, slow_s=0.2))) as api:
+    turned_away: list[CapReached] = []
+    opened = threading.Event()
+
+    def held(_: Mapping[str, Any]) -> Any:
+        """No answer before four were turned away, so that all that were let through are on their way at once."""
+        assert opened.wait(30)
+        return GOOD
+
+    with FakeApi(held) as api:
         messages = asking(api, calls=bill)
 
         def ask(_: int) -> str:
             try:
                 messages.ask(ASK)
             except CapReached as reached:
+                turned_away.append(reached)
+                if len(turned_away) == 4:
+                    opened.set()
                 return str(reached)
             return ""
 
