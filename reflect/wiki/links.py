@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -50,6 +50,40 @@ class Moves:
         else:
             return target
         return _like(place, written) + mark + anchor
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link in a page's text to something near it. `line` is zero-based within the body; `target` as it is written."""
+
+    line: int
+    target: str
+
+    def places(self, page: str) -> tuple[str, str]:
+        """What it may mean, relative to the wiki: as seen from `page`, and from the wiki's top; empty for `page`."""
+        written = unquote(self.target.partition("#")[0])
+        if not written:
+            return page, page
+        from_page = posixpath.normpath(posixpath.join(posixpath.dirname(page), written))
+        return from_page, posixpath.normpath(written)
+
+    @property
+    def anchor(self) -> str:
+        """The heading it leads to, as written, empty where it leads to none."""
+        return unquote(self.target.partition("#")[2])
+
+
+def links_in(body: str) -> Iterator[Link]:
+    """Every link of `body` to a file or a heading, in order; quotes, code and addresses elsewhere are none."""
+    for number, line in plain_lines(split_lines(body)):
+        if ("](" not in line and "]:" not in line) or line.lstrip().startswith(">"):
+            continue
+        spans = code_spans(line)
+        for match in (_INLINE if "](" in line else _DEFINITION).finditer(line):
+            target = match[2].strip("<>")
+            near = target.startswith("#") or not _ELSEWHERE.match(target)
+            if near and not any(start < match.start() < end for start, end in spans):
+                yield Link(number, target)
 
 
 def _relative(place: str, page: str) -> str:

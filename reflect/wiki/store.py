@@ -42,12 +42,20 @@ class Wiki:
 
     def read(self) -> WikiState:
         """Every page. A wiki that is not there is empty; one that is a symbolic link is refused."""
+        return self._reading().state()
+
+    def read_pages(self) -> tuple[WikiState, Mapping[str, Page]]:
+        """Every page as `read` has it, and beside it each page whole, archived ones too, by path."""
+        reading = self._reading()
+        return reading.state(), reading.whole
+
+    def _reading(self) -> _Reading:
         if self.folder.is_symlink() or self.folder.parent.is_symlink():
             raise WikiError(f"{self.folder} is reached by a symbolic link; nothing was read. Put a real folder there.")
         reading = _Reading()
         for path in _page_files(self.folder, reading.notes):
             reading.take(self.folder, path)
-        return reading.state()
+        return reading
 
     def content(self, path: str) -> bytes | None:
         """The bytes of one file of the wiki; None where there is none. Raises WikiError for one behind a link."""
@@ -74,6 +82,7 @@ class _Reading:
         self.unreadable: list[tuple[str, str]] = []
         self.hashes: dict[str, str] = {}
         self.notes: list[str] = []
+        self.whole: dict[str, Page] = {}
 
     def take(self, folder: Path, path: str) -> None:
         is_archived = path.startswith(f"{ARCHIVE}/")
@@ -92,6 +101,7 @@ class _Reading:
                 self.unreadable.append((name, reason))
             return
         self.notes += page.notes
+        self.whole[name] = page
         (self.archived if is_archived else self.pages).append(page.summary())
 
     def state(self) -> WikiState:

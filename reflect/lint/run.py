@@ -1,0 +1,152 @@
+"""Every check over one wiki."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from reflect.errors import LedgerError
+from reflect.evidence import commits as history
+from reflect.evidence.redaction import Redactor
+from reflect.evidence.trust import Trust
+from reflect.lint.checks import doubles, life, links, quotes, sources, structure, trust, whole
+from reflect.lint.evidence import Sources
+from reflect.lint.finding import LintFinding, Severity
+from reflect.lint.verified import Verified
+from reflect.lint.view import WikiView
+from reflect.model import Commit, CommitSha, EvidenceKind, Finding, evidence_kind
+from reflect.scope.vocabulary import ORGANISATION
+from reflect.triage.extractive.engine import ExtractiveEngine
+from reflect.triage.extractive.sessions import COMPLETED
+from reflect.wiki.paths import INDEX
+from reflect.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """What the checks found in one wiki. `notes` say what could not be checked, and so is not known to be well."""
+
+    project: str
+    findings: tuple[LintFinding, ...]
+    pages: int
+    by_category: Mapping[str, int]
+    checked_at: datetime
+    notes: tuple[str, ...] = ()
+
+    @property
+    def by_severity(self) -> dict[str, int]:
+        counts = Counter(finding.severity for finding in self.findings)
+        return {severity.value: counts[severity] for severity in Severity}
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "project": self.project,
+            "pages": self.pages,
+            "findings": [finding.as_json() for finding in self.findings],
+            "total": len(self.findings),
+            "by_severity": self.by_severity,
+            "notes": list(self.notes),
+        }
+
+
+def lint(workspace: Workspace) -> LintReport:
+    """Check the wiki of `workspace`. Reads git and the ledger, changes neither; worst findings first."""
+    now = workspace.settings.now()
+    view = WikiView.of(workspace.wiki, workspace.format, now.date())
+    notes: list[str] = []
+    findings = [*_of_pages(view), *_of_git(view, workspace, notes), *_uncovered(workspace, notes)]
+    findings += trust.scopes(view, {project.project_id for project in workspace.registry.projects} - {ORGANISATION})
+    findings += whole.index(view, workspace.wiki.content(INDEX))
+    return LintReport(
+        project=workspace.project.project_id,
+        findings=tuple(sorted(findings, key=lambda finding: finding.order)),
+        pages=len(view.state.pages),
+        by_category=dict(sorted(Counter(path.split("/")[0] for path in view.active).items())),
+        checked_at=now,
+        notes=tuple(notes),
+    )
+
+
+def _of_pages(view: WikiView) -> Iterator[LintFinding]:
+    """What the pages alone tell."""
+    yield from structure.unreadable(view)
+    yield from structure.of_page(view)
+    yield from links.broken(view)
+    yield from links.orphans(view)
+    yield from sources.unlisted(view)
+    yield from sources.uncited(view)
+    yield from life.stale(view)
+    yield from life.not_archived(view)
+    yield from life.contradicted(view)
+    yield from doubles.twins(view)
+    yield from doubles.duplicates(view)
+    yield from whole.categories(view)
+
+
+def _of_git(view: WikiView, workspace: Workspace, notes: list[str]) -> Iterator[LintFinding]:
+    """What shows only beside the evidence: sources, quotes, finished work, and ids that are no secrets."""
+    known = Sources.of(workspace.git, workspace.default)
+    if known.shallow:
+        notes.append("This clone is shallow: commits it does not hold were not called missing.")
+    if not known.inventory.checkpoints:
+        notes.append("No checkpoint is stored in this clone: `git fetch origin 'refs/entire/*:refs/entire/*'`.")
+    ids = known.inventory.checkpoints | frozenset(known.commits)
+    yield from trust.secrets(view, Redactor(workspace.config.redact, keep=ids).finds)
+    yield from sources.missing(view, known)
+    verified = Verified(workspace.settings.state / "lint" / f"{workspace.project.project_id}.verified")
+    yield from quotes.lost(view, known, workspace.config, verified)
+    if pages := life.open_pages(view):
+        since = min((page.updated for page in pages if page.updated), default=view.today)
+        recent = _commits(workspace, known.commits)
+        later = [commit for commit in recent if commit.at.date() >= since and commit.trusted]
+        yield from life.possibly_resolved(view, _completions(workspace, later))
+
+
+def _commits(workspace: Workspace, shas: Iterable[str]) -> Iterator[Commit]:
+    """The commits of the default branch that say something, as the engine takes them, without their files."""
+    judge, redactor = Trust(workspace.config), Redactor(workspace.config.redact)
+    for raw in history.read_commits(workspace.git, [CommitSha(sha) for sha in shas]):
+        if not raw.made_here:
+            yield Commit(
+                sha=raw.sha,
+                parents=raw.parents,
+                author=raw.author,
+                email=raw.email,
+                at=raw.at,
+                subject=redactor.redact(raw.message.subject),
+                body=redactor.redact(raw.message.body),
+                trusted=judge.trusts(raw.author, raw.email),
+            )
+
+
+def _completions(workspace: Workspace, commits: list[Commit]) -> list[Finding]:
+    """What the commits say is done, by the cues of the embedded engine, whichever engine writes the pages."""
+    found = ExtractiveEngine(workspace.config.weights).reflect_on_commits(commits)
+    return [finding for finding in found if COMPLETED in finding.signals]
+
+
+def _uncovered(workspace: Workspace, notes: list[str]) -> Iterator[LintFinding]:
+    """How much evidence no run has accounted for."""
+    try:
+        with workspace.ledger() as ledger:
+            rows = ledger.seen(workspace.project.project_id, workspace.landed_runs())
+    except LedgerError as error:
+        notes.append(f"What is not yet covered could not be told: {error}")
+        return
+    known = Sources.of(workspace.git, workspace.default).inventory.contents
+    window = history.choose_window(
+        workspace.git,
+        workspace.default.tips,
+        rows.contents.keys(),
+        rows.floor,
+        first_run=rows.first_run,
+        seed=workspace.config.seed_commits,
+    )
+    sessions = sum(
+        evidence_kind(one) is EvidenceKind.SESSION and rows.contents.get(one) != content
+        for one, content in known.items()
+    )
+    yield from whole.evidence(sessions, len(window.new))
