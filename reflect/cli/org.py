@@ -73,3 +73,43 @@ def synthesise(organisation: OrganisationFile = None, as_json: AsJson = False) -
     for project in done.unread:
         print(f"  {project} was not read: its repository is not on this machine.")
     return 0
+
+
+@app.command()
+def status(organisation: OrganisationFile = None, as_json: AsJson = False) -> int:
+    """Which projects have something new. Remotes are asked; nothing is ingested.
+
+    Exit codes: 0 told, 2 wrong usage or configuration, 3 some could not be told.
+    """
+    estate = Estate.load(organisation)
+    rows = []
+    for project in estate.awake:
+        news = estate.news(project)
+        state = "could not tell" if news.unknown else "new" if news.is_new else "unchanged"
+        rows.append({"project": project, "state": state, "last_run": news.last_run, "reason": news.unknown})
+    asleep = [project for project in estate.projects if project not in estate.awake]
+    if as_json:
+        print(json.dumps({"organisation": estate.name, "projects": rows, "asleep": asleep}))
+    else:
+        for row in rows:
+            print(f"{row['project']}: {row['state']}" + (f": {row['reason']}" if row["reason"] else ""))
+        for project in asleep:
+            print(f"{project}: memory switched off")
+    return 3 if any(row["reason"] for row in rows) else 0
+
+
+@app.command()
+def check(organisation: OrganisationFile = None, as_json: AsJson = False) -> int:
+    """Whether the organisation file can be used and every repository in it can be read.
+
+    Exit codes: 0 all of it, 2 something is wrong with the file or a repository.
+    """
+    estate = Estate.load(organisation)
+    wrong = {project: reason for project in estate.projects if (reason := estate.unreachable(project))}
+    if as_json:
+        print(json.dumps({"organisation": estate.name, "projects": len(estate.projects), "wrong": wrong}))
+    else:
+        for project, reason in wrong.items():
+            print(f"{project}: {reason}")
+        print(f"{len(estate.projects)} projects, {len(wrong)} cannot be read.")
+    return 2 if wrong else 0

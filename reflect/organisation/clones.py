@@ -75,7 +75,7 @@ class Clone:
         commit = start(git, tips[0]) if start else tips[0]
         if not self._stands(git):
             self._make_tree(git, commit)
-        else:
+        elif not self._would_lose_pages(commit):
             with suppress(RepositoryError):
                 Git.open(self.tree).run("checkout", "--quiet", "--detach", commit)
         return self.tree
@@ -168,6 +168,13 @@ class Clone:
         except RepositoryError:
             return False
 
+    def _would_lose_pages(self, commit: str) -> bool:
+        """Whether `commit` changes a file that stands changed or new here: a sparse checkout overwrites it."""
+        tree = Git.open(self.tree)
+        ours = _paths(tree.run("ls-files", "-z", "--modified", "--others", "--deleted", "--exclude-standard"))
+        ours |= _paths(tree.run("diff-index", "-z", "--cached", "--name-only", "HEAD"))
+        return bool(ours & _paths(tree.run("diff-tree", "-z", "-r", "--name-only", "--no-renames", "HEAD", commit)))
+
     def _make_tree(self, git: Git, commit: str) -> None:
         """A new work tree; pages of one whose repository is gone move into it."""
         before = self.folder / "tree.before"
@@ -215,6 +222,10 @@ def _checkpoint_remote(git: Git) -> str | None:
     if isinstance(named, dict):
         named = named.get("repo")
     return named if isinstance(named, str) and named else None
+
+
+def _paths(listed: bytes) -> set[bytes]:
+    return {path for path in listed.split(b"\0") if path}
 
 
 def _here(name: str) -> str | None:

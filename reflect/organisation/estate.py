@@ -15,7 +15,7 @@ from reflect.freshness import find_root, fresh
 from reflect.ledger.leases import Lease
 from reflect.ledger.ledger import Ledger
 from reflect.organisation.clones import Clone
-from reflect.organisation.file import Member, Organisation, load_organisation
+from reflect.organisation.file import Member, Organisation, load_organisation, missing
 from reflect.organisation.nightly import Nightly
 from reflect.publish.policy import PublishMode, PublishPolicy
 from reflect.publish.publish import publish, starting_point
@@ -35,6 +35,7 @@ class News:
     name: str
     is_new: bool
     last_run: str = ""
+    unknown: str = ""  # why it could not be told
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +159,12 @@ class Estate:
         if (clone := self.clone(project)) is not None:
             try:
                 clone.fetch()
-            except ReflectError:
-                return News(project, self.label(project), is_new=True)
+            except ReflectError as error:
+                return News(project, self.label(project), is_new=True, unknown=str(error))
         root = find_root(self._root(self._member(project)))
+        if root is None and clone is None:
+            where = self._member(project).repository
+            return News(project, project, is_new=True, unknown=f"{where} is not in a git work tree.")
         last = fresh(root) if root is not None else None
         if last is None:
             return News(project, self.label(project), is_new=True)
@@ -220,6 +224,16 @@ class Estate:
         published = publish(workspace, policy, report)
         note_outcome(workspace, published)
         return WrittenBack(published.commit, published.url, f"{published.outcome}: {published.reason}")
+
+    def unreachable(self, project: str) -> str:
+        """Why the repository of `project` cannot be read now; empty where it can."""
+        if (clone := self.clone(project)) is None:
+            return missing(self.organisation).get(project, "")
+        try:
+            clone.fetch()
+        except ReflectError as error:
+            return str(error)
+        return ""
 
     def require(self, project: str) -> str:
         """`project`, if it is one of this organisation's. Raises ConfigurationError."""

@@ -127,7 +127,10 @@ def load_organisation(file: Path) -> Organisation:
         ) from error
     if node is None or not isinstance(written, dict):
         raise ConfigurationError(f"{file} cannot be used: it holds no mapping of settings; nothing was started.")
-    lines, repeated = _lines(node)
+    try:
+        lines, repeated = _lines(node)
+    except RecursionError as error:
+        raise ConfigurationError(f"{file} cannot be used: it holds itself; nothing was started.") from error
     wrong = [(line, key, "is given twice") for line, key in repeated]
     resolved = _resolved(written, file.parent)
     if isinstance(resolved.get("discovery"), dict) and not repeated:

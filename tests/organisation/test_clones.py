@@ -58,7 +58,7 @@ def test_a_clone_holds_heads_and_checkpoints_and_its_tree_the_wiki_alone(clone: 
     assert Git.open(tree).default_branch(None).name == "main"
 
 
-def test_hazard_managed_clone_drops_deleted_branches_and_keeps_checkpoints(clone: Clone, remote: GitRepository) -> None:
+def test_a_clone_drops_deleted_branches_and_keeps_checkpoints(clone: Clone, remote: GitRepository) -> None:
     remote.git("branch", "a")
     remote.git("update-ref", "refs/entire/checkpoints/v2/one", "HEAD")
     clone.fetch()
