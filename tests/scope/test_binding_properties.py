@@ -109,10 +109,11 @@ def outcome(binding: Binding) -> tuple[Any, ...]:
 @quick
 @given(cases())
 def test_no_path_writes_global_without_an_operator(home: House, case: Case) -> None:
+    """R1 is the one way to a write; what R2 would make global is asked."""
     binding = bind(*settle(case, home), home.registry)
     assert (binding.decision == "write") == (binding.keys is not None)
     if binding.keys is not None:
-        assert binding.keys.scope == "project"
+        assert (binding.keys.scope, binding.keys.project_id) == ("project", P)
         assert binding.keys.scope_source != "operator"
     if binding.proposed.scope == "global":
         assert binding.decision == "queue"

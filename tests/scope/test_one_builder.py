@@ -91,6 +91,8 @@ WRITERS = {
         "pipeline/index.py": "the files of a run; `.last_run` alone where nothing was new",
         "pipeline/archive.py": "moves pages with their keys as they are",
         "pipeline/approved.py": "the page of what an operator approved",
+        "publish/retry.py": "the note that pages wait to be written back; no page",
+        "lint/mend.py": "mends what lint found on pages, their scope keys as they are",
         "wiki/landing.py": "finishes what was killed",
     },
     "reflexion_row": {

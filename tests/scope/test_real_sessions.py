@@ -89,7 +89,11 @@ def test_a_configured_root_brings_the_folder_inside(
     """R1: the operator says that the second checkout is the project's too."""
     own = collected[2].projects[0]
     wider = Project(project_id=own.project_id, workspace_roots=(*own.workspace_roots, f"{HOME}-old"))
-    assert bound(collected, "0000000000b2", Registry((wider,))).decision == "write"
+    made = bound(collected, "0000000000b2", Registry((wider,)))
+    assert made.decision == "write"
+    assert made.keys is not None
+    assert (made.keys.scope, made.keys.project_id) == ("project", own.project_id)
+    assert made.keys.scope_source == "extraction_default"
 
 
 def test_a_neighbour_registered_there_keeps_its_words(collected: Collected) -> None:

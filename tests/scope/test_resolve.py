@@ -13,6 +13,7 @@ from reflect.model import Commit, EvidenceMode, Finding, Operation, Origin, Refl
 from reflect.scope.context import EpisodeScope, KnownSources, ScopeContext
 from reflect.scope.resolve import BoundAction, bind_action, provenance_of
 from reflect.scope.review import ReviewItem
+from reflect.scope.vocabulary import WRITTEN_SOURCES
 from tests.scope.cases import (
     NOON,
     START,
@@ -51,11 +52,15 @@ def update(home: House, evidence: Session | Commit, existing: Any, known: tuple[
     return bind_action(asked, existing, context(home, evidence, known=known))
 
 
-def written(bound: BoundAction) -> dict[str, Any]:
+def written(bound: BoundAction, project: str = P) -> dict[str, Any]:
+    """The keys of a Rule 1 write, whose scope, project and source are looked at."""
     assert bound.decision == "write", bound.reasons
     assert bound.keys is not None
     assert bound.item is None
-    return bound.keys.as_frontmatter()
+    keys = bound.keys.as_frontmatter()
+    assert (keys["scope"], keys["project_id"]) == ("project", project)
+    assert keys["scope_source"] in WRITTEN_SOURCES
+    return keys
 
 
 def queued(bound: BoundAction) -> ReviewItem:
@@ -393,7 +398,7 @@ def test_hazard_102_ids_of_two_projects_never_meet(home: House) -> None:
         assert registered is not None
         known = ScopeContext.of([session()], [], home.registry, registered, (), repository=str(root))
         bound = bind_action(action(finding(session())), None, known)
-        ids |= {bound.reflexions[0].id, written(bound)["proposal_id"]}
+        ids |= {bound.reflexions[0].id, written(bound, project_id)["proposal_id"]}
     assert len(ids) == 4
 
 
@@ -412,7 +417,7 @@ def test_a_monorepos_project_has_its_root_below_the_repository(home: House) -> N
     ledger = home.registry.project("payments-ledger")
     assert ledger is not None
     known = ScopeContext.of([], [commit()], home.registry, ledger, (), repository=str(home.child))
-    keys = written(bind_action(action(finding(commit())), None, known))
+    keys = written(bind_action(action(finding(commit())), None, known), ledger.project_id)
     assert keys["workspace_root"] == "."
     inside = ScopeContext.of([], [commit()], home.registry, ledger, (), repository=str(home.p))
     assert queued(bind_action(action(finding(commit())), None, inside)).reasons == ("workspace_outside_project",)
@@ -511,7 +516,7 @@ def test_changed_evidence_is_a_new_question(home: House) -> None:
 def test_whatever_comes_in_the_outcome_is_whole(
     tmp_path_factory: pytest.TempPathFactory, shapes: list[Any], keys: dict[str, Any] | None, operation: Operation
 ) -> None:
-    """Exactly one of page, question and refusal; a page is one project's, clean, and carries every key."""
+    """R1, R2: exactly one of page, question and refusal; a page is one project's, clean, and carries every key."""
     home = house(tmp_path_factory.getbasetemp() / "whole")
     sessions = [
         session(number, workspace=START, workspaces=(ran,) if ran else (), taint=taint, automated=automated)
@@ -528,6 +533,7 @@ def test_whatever_comes_in_the_outcome_is_whole(
     assert bool(bound.reasons) == (bound.decision != "write")
     if bound.keys is not None:
         assert (bound.keys.scope, bound.keys.project_id) == ("project", P)
+        assert bound.keys.scope_source in WRITTEN_SOURCES
         assert all(row.learnable for row in bound.reflexions)
         assert set(bound.keys.as_frontmatter()) == SCOPE_KEYS | OTHER_KEYS
     for row in bound.reflexions:
