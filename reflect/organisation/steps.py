@@ -2,15 +2,60 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from reflect.errors import ReflectError
+from reflect.lint.run import LintReport, lint
 from reflect.organisation.estate import Estate
 from reflect.organisation.night import ProjectNight, Step, StepState, explained, step_after
+from reflect.review.bench import Bench
+from reflect.review.synthesis import propose_recurring
 
 SYNTHESIS = "synthesis"
 LINT = "lint"
 
-STEPS: Mapping[str, Callable[[Estate], str]] = {}
+
+def synthesise(estate: Estate) -> str:
+    """Ask the organisation's operator about lessons that recur in several projects."""
+    with estate.ledger() as ledger:
+        bench = Bench.of_organisation(
+            ledger,
+            estate.registry(),
+            estate.workspace,
+            estate.settings,
+            "",
+            home=estate.home,
+            maintainers=estate.maintainers,
+        )
+        done = propose_recurring(bench)
+    unread = f"; {', '.join(done.unread)} could not be read" if done.unread else ""
+    return f"{done.lessons} lessons, {len(done.proposed)} new in the organisation's queue{unread}"
+
+
+def check_wikis(estate: Estate) -> str:
+    """Lint every wiki that is on this machine: how many findings there are, and where most errors stand."""
+    reports: list[LintReport] = []
+    unread: list[str] = []
+    for project in estate.awake:
+        try:
+            workspace = estate.workspace(project)
+            reports += [lint(workspace)] if workspace is not None else []
+        except ReflectError:
+            workspace = None
+        if workspace is None:
+            unread.append(project)
+    counts: Counter[str] = Counter()
+    for report in reports:
+        counts.update(report.by_severity)
+    worst = max(reports, key=lambda report: report.by_severity["error"], default=None)
+    said = f"{len(reports)} wikis: {counts['error']} errors, {counts['warning']} warnings, {counts['hint']} hints"
+    if worst is not None and worst.by_severity["error"]:
+        said += f"; most errors in {worst.project} ({worst.by_severity['error']})"
+    return said + (f"; {', '.join(unread)} could not be read" if unread else "")
+
+
+STEPS: Mapping[str, Callable[[Estate], str]] = {SYNTHESIS: synthesise, LINT: check_wikis}
 """By name, in their order: what does it, and says in a few words what it did. A step may read every project's wiki and
 ledger rows, and may write to the organisation's own wiki alone."""
 
