@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from reflect.errors import RepositoryError
+from reflect.errors import RepositoryBusy, RepositoryError
 from reflect.evidence.git import Git
 from reflect.freshness import FOLDER
 from reflect.wiki.lock import repository_lock
@@ -86,19 +86,25 @@ class Clone:
 
     def _healed(self) -> Git:
         """The clone without what a killed process left; made anew where it cannot be opened."""
-        for left in (*self.folder.glob("making-*"), *self.repository.glob("objects/pack/tmp_*")):
-            shutil.rmtree(left) if left.is_dir() else left.unlink()
-        for lock in [*self.repository.glob("*.lock"), *self.repository.glob("worktrees/*/*.lock")]:
-            if lock.name != "reflect.lock":
-                lock.unlink()
-        for lock in self.repository.glob("refs/**/*.lock"):
-            lock.unlink()
+        if self.repository.exists():
+            with suppress(RepositoryBusy), repository_lock(self.repository / "reflect.lock"):
+                self._clear()  # not while a run is in the clone: its locks are not left over
+        for begun in self.folder.glob("making-*"):
+            shutil.rmtree(begun)
         with suppress(RepositoryError):
             git = Git.open(self.repository)
             git.run("for-each-ref", "--count=1")
             git.run("config", "remote.origin.url", self.address)
             return git
         return self._made()
+
+    def _clear(self) -> None:
+        locks = [
+            f for pattern in ("*.lock", "worktrees/*/*.lock", "refs/**/*.lock") for f in self.repository.glob(pattern)
+        ]
+        for left in (*locks, *self.repository.glob("objects/pack/tmp_*")):
+            if left.name != "reflect.lock":
+                left.unlink()
 
     def _made(self) -> Git:
         if self.repository.exists():
