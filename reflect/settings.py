@@ -13,13 +13,14 @@ from reflect.errors import ConfigurationError
 
 class Settings(BaseSettings):
     """`REFLECT_STATE_DIR`, `REFLECT_LEDGER_URL`, `REFLECT_QMD_DIR`, `REFLECT_QMD_MODEL`,
-    `REFLECT_ORGANISATION`, `XDG_STATE_HOME`, `SOURCE_DATE_EPOCH`, `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`."""
+    `REFLECT_ORGANISATION`, `REFLECT_GIT_TOKEN`, `XDG_STATE_HOME`, `SOURCE_DATE_EPOCH`, `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`."""
 
     model_config = SettingsConfigDict(env_prefix="REFLECT_", env_ignore_empty=True, frozen=True, populate_by_name=True)
 
     state_dir: Path | None = None
     ledger_url: str | None = None
     organisation: Path | None = None
+    git_token: SecretStr | None = None  # read by git's helper from the environment, never by us
     xdg_state_home: Path | None = Field(default=None, validation_alias=AliasChoices("XDG_STATE_HOME"))
     qmd_dir: Path | None = None
     qmd_model: Path | None = None
