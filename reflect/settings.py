@@ -13,7 +13,8 @@ from reflect.errors import ConfigurationError
 
 class Settings(BaseSettings):
     """`REFLECT_STATE_DIR`, `REFLECT_LEDGER_URL`, `REFLECT_QMD_DIR`, `REFLECT_QMD_MODEL`,
-    `REFLECT_ORGANISATION`, `REFLECT_GIT_TOKEN`, `XDG_STATE_HOME`, `SOURCE_DATE_EPOCH`, `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`."""
+    `REFLECT_ORGANISATION`, `REFLECT_GIT_TOKEN`, `XDG_STATE_HOME`, `SOURCE_DATE_EPOCH`,
+    `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`."""
 
     model_config = SettingsConfigDict(env_prefix="REFLECT_", env_ignore_empty=True, frozen=True, populate_by_name=True)
 
