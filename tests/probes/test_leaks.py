@@ -1,0 +1,211 @@
+"""Ten projects, 200 marks, one night over all of them: no way out of one project shows another's mark.
+
+A probe counts only where the mark's own project shows it by the same way: a way that shows nothing proves nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from examples.obedient_model import answer
+from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
+from reflect.organisation.estate import Estate
+from reflect.pipeline.engine import premises_of
+from reflect.pipeline.intake import take_in
+from reflect.pipeline.triage import plan_pages, reflect_on_session
+from reflect.scope.vocabulary import ORGANISATION
+from reflect.search.answer import Query
+from reflect.search.find import search
+from reflect.search.place import search_folder
+from reflect.triage.claude.building import engine_asking
+from reflect.triage.claude.messages import Ask, Reply
+from reflect.workspace import Workspace
+from tests.conftest import command_line_in
+from tests.flows.test_repository import ask
+
+pytestmark = pytest.mark.xdist_group("prefect")
+
+PROJECTS = tuple(f"{name}-desk" for name in "amber birch cedar delta ember fjord grove heath islet jetty".split())
+MARKS = 20
+TEMPLATES = (
+    "no, never call the {mark} adapter inside a transaction",
+    "please always run the {mark} check before you commit",
+    "we decided to keep {mark} orders in cents, because floats lose money",
+    "don't retry the {mark} queue, it doubles the load",
+)
+"""What every project's people say, in the same words but for the mark: each is a question in the others' words."""
+
+_CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
+Ways = dict[str, dict[str, str]]
+
+
+def marks_of(project: str) -> tuple[str, ...]:
+    """Twenty invented words of `project`, no word of one a part of another's."""
+    start = PROJECTS.index(project) * MARKS
+    syllables = ("".join(pair) for pair in itertools.product(_CONSONANTS, _VOWELS))
+    words = itertools.product(list(syllables), repeat=2)
+    return tuple("".join(word) + "quor" for word in itertools.islice(words, start, start + MARKS))
+
+
+def grow(path: Path, project: str) -> None:
+    """A repository that says each of its marks: ten in sessions, ten in commits."""
+    made = GitRepository.create(path)
+    marks = marks_of(project)
+    for number, mark in enumerate(marks[10:]):
+        made.commit(f"fix: take {mark} out of the loop\n\nThe {mark} lock was held because nobody released it in time.",
+                    {f"src/{mark}.py": f"n = {number}\n"})  # fmt: skip
+    sessions = []
+    for number, mark in enumerate(marks[:10]):
+        said = TEMPLATES[number % len(TEMPLATES)].format(mark=mark)
+        transcript = ClaudeTranscript(f"{project}-{number}", cwd=str(path)).prompt(f"look at {mark}.py")
+        transcript.reply(f"I changed {mark}.py.").prompt(said).reply("Done.")
+        sessions.append((f"{PROJECTS.index(project):02x}{number:010x}", transcript))
+    made.checkpoint_branch([(name, [StoredSession(one.encode(), name)]) for name, one in sessions])
+
+
+class Listening:
+    """A model that does as it is told, and remembers everything that it was sent."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.systems: list[str] = []
+
+    def ask(self, ask: Ask) -> Reply:
+        self.systems.append(ask.system)
+        self.heard.append(ask.content)
+        return Reply(data=answer(ask.schema, ask.content), stop_reason="end_turn", usage={}, request_id="r")
+
+
+@dataclass(frozen=True)
+class Night:
+    """What one night of the organisation left, by way out and project."""
+
+    ways: Ways
+    shared: Mapping[str, str]
+    asked: int
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Night:
+    root = tmp_path_factory.mktemp("leaks")
+    for project in PROJECTS:
+        grow(root / project, project)
+    projects = [{"id": project, "repository": str(root / project)} for project in PROJECTS]
+    file = root / "organisation.yaml"
+    described = {"name": "leaks", "home": str(root / "home"), "state_dir": str(root / "state"), "projects": projects}
+    file.write_text(yaml.safe_dump(described))
+    command_line = command_line_in(root / "state", prefect_server)
+    told = command_line.json("org", "ingest", "--organisation", file)
+    assert {one["state"] for one in told["projects"]} == {"done"}
+    command_line("org", "synthesise", "--organisation", file)
+    ways: Ways = {}
+    estate = Estate.load(file)
+    for project in PROJECTS:
+        workspace = estate.workspace(project)
+        assert workspace is not None
+        for way, text in _ways_out(workspace):
+            ways.setdefault(way, {})[project] = text
+    for project, artifacts in _artifacts(prefect_server).items():
+        ways.setdefault("Prefect artifacts", {})[project] = artifacts
+    with estate.ledger() as ledger:
+        asked = [item.model_dump_json() for item in ledger.queue(ORGANISATION)]
+    home = root / "home" / ".reflect"
+    pages = "".join(page.read_text() for page in sorted(home.rglob("*.md"))) if home.exists() else ""
+    return Night(ways, {"organisation's queue": "\n".join(asked), "organisation's wiki": pages}, len(asked))
+
+
+def _ways_out(workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Everything that a reader of one project meets, as text."""
+    wiki = workspace.wiki.folder
+    pages = [page for page in sorted(wiki.rglob("*.md")) if page.name not in ("index.md", "log.md")]
+    yield "pages", "\n".join(f"{page}\n{page.read_text()}" for page in pages)
+    yield "table of contents", (wiki / "index.md").read_text()
+    yield "log", (wiki / "log.md").read_text()
+    yield "search index", _bytes_below(search_folder(workspace.settings.state, workspace.git.root))
+    with workspace.ledger() as ledger:
+        project = workspace.project.project_id
+        rows = [row.model_dump_json() for row in ledger.reflexions(project)]
+        queue = [item.model_dump_json() for item in ledger.queue(project)]
+        last = ledger.last_run(project)
+    yield "reflexions and queue", "\n".join([*rows, *queue])
+    assert last is not None
+    yield "report", json.dumps(last.report)
+    yield "prompts", "\n".join(_prompts(workspace))
+
+
+def _bytes_below(folder: Path) -> str:
+    return "".join(file.read_bytes().decode("latin-1") for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+def _prompts(workspace: Workspace) -> list[str]:
+    """What a model is sent for the whole of the project's evidence, as if nothing had been read before."""
+    listening = Listening()
+    engine = engine_asking(listening, {}, workspace.config, premises_of(workspace))
+    fresh = workspace.settings.model_copy(update={"ledger_url": f"sqlite:///{workspace.git.common_dir}/probe.db"})
+    intake = take_in(replace(workspace, settings=fresh), engine)
+    written = [reflect_on_session(engine, session) for session in intake.batch.sessions]
+    findings = [*engine.reflect_on_commits(intake.batch.commits)]
+    assert written
+    plan_pages(engine, findings, intake, workspace)
+    return listening.heard
+
+
+def _artifacts(server: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in ask(server, "artifacts", limit=200):
+        for project in PROJECTS:
+            if str(one["key"]).endswith(project):
+                found[project] = found.get(project, "") + json.dumps(one["data"]) + str(one["description"])
+    return found
+
+
+def test_no_way_out_shows_another_projects_mark(night: Night, record_property: Callable[[str, object], None]) -> None:
+    counted: dict[str, int] = {}
+    leaks: list[str] = []
+    for way, by_project in sorted(night.ways.items()):
+        shown = {project: [mark for mark in marks_of(project) if mark in text] for project, text in by_project.items()}
+        for project, marks in shown.items():
+            for mark in marks:
+                counted[way] = counted.get(way, 0) + len(by_project) - 1
+                leaks += [
+                    f"{mark} of {project} in {way} of {o}"
+                    for o, text in by_project.items()
+                    if o != project and mark in text
+                ]
+    record_property("probes that counted", counted)
+    print(f"leak probes that counted: {sum(counted.values())} ({counted})")
+    assert leaks == []
+    assert set(counted) == set(night.ways), "a way that shows no project its own marks proves nothing"
+    assert sum(counted.values()) > 5_000
+
+
+def test_nothing_is_written_for_all_projects_before_an_operator_speaks(night: Night) -> None:
+    assert night.shared["organisation's wiki"] == ""
+    assert night.shared["organisation's queue"].count('"status":"pending"') == night.asked
+
+
+def test_a_question_in_anothers_words_finds_only_ones_own(
+    tmp_path_factory: pytest.TempPathFactory, night: Night
+) -> None:
+    root = next(path for path in tmp_path_factory.getbasetemp().glob("leaks*") if path.is_dir())
+    estate = Estate.load(root / "organisation.yaml")
+    probes = 0
+    for asking in PROJECTS:
+        workspace = estate.workspace(asking)
+        assert workspace is not None
+        own = marks_of(asking)
+        for number, other in enumerate(project for project in PROJECTS if project != asking):
+            mark = marks_of(other)[number]
+            question = Query(text=TEMPLATES[number % len(TEMPLATES)].format(mark=mark), limit=50)
+            found = "\n".join(f"{hit.path} {hit.title} {hit.snippet}" for hit in search(workspace, question).hits)
+            assert not [theirs for p in PROJECTS if p != asking for theirs in marks_of(p) if theirs in found]
+            probes += any(mine in found for mine in own)
+    print(f"search probes that counted: {probes}")
+    assert probes == len(PROJECTS) * (len(PROJECTS) - 1)
