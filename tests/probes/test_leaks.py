@@ -24,16 +24,21 @@ from reflect.scope.vocabulary import ORGANISATION
 from reflect.search.answer import Query
 from reflect.search.find import search
 from reflect.search.place import search_folder
+from reflect.search.qmd.install import install
+from reflect.search.setup import set_up_qmd
 from reflect.triage.claude.building import engine_asking
 from reflect.triage.claude.messages import Ask, Reply
 from reflect.workspace import Workspace
-from tests.conftest import command_line_in
+from tests.conftest import ROOT, command_line_in
 from tests.flows.test_repository import ask
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
 PROJECTS = tuple(f"{name}-desk" for name in "amber birch cedar delta ember fjord grove heath islet jetty".split())
 MARKS = 20
+IN_QMD = PROJECTS[:3]
+"""Projects that are searched with qmd too; each takes seconds to index."""
+
 TEMPLATES = (
     "no, never call the {mark} adapter inside a transaction",
     "please always run the {mark} check before you commit",
@@ -112,8 +117,9 @@ def night(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Nigh
         assert workspace is not None
         for way, text in _ways_out(workspace):
             ways.setdefault(way, {})[project] = text
-    for project, artifacts in _artifacts(prefect_server).items():
-        ways.setdefault("Prefect artifacts", {})[project] = artifacts
+    ways["Prefect artifacts"] = _artifacts(prefect_server)
+    ways["logs"] = _logs(prefect_server)
+    ways["qmd's index"] = {project: _indexed_by_qmd(estate, project) for project in IN_QMD}
     with estate.ledger() as ledger:
         asked = [item.model_dump_json() for item in ledger.queue(ORGANISATION)]
     home = root / "home" / ".reflect"
@@ -155,6 +161,29 @@ def _prompts(workspace: Workspace) -> list[str]:
     assert written
     plan_pages(engine, findings, intake, workspace)
     return listening.heard
+
+
+def _indexed_by_qmd(estate: Estate, project: str) -> str:
+    """Every byte that qmd keeps for a project: its own database and the files it was given."""
+    install(ROOT / ".venv" / "qmd")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("REFLECT_QMD_DIR", str(ROOT / ".venv" / "qmd"))
+        workspace = estate.workspace(project)
+        assert workspace is not None
+        _, said = set_up_qmd(workspace, wanted=False)
+        assert "searches the collection" in said
+        folder = search_folder(workspace.settings.state, workspace.git.root)
+        return "".join(_bytes_below(home) for home in sorted(folder.glob("qmd-*")))
+
+
+def _logs(server: str) -> dict[str, str]:
+    """What the tasks of each project logged: they carry its tag."""
+    found: dict[str, str] = {}
+    for project in PROJECTS:
+        runs = ask(server, "task_runs", task_runs={"tags": {"all_": [f"project:{project}"]}})
+        logs = ask(server, "logs", logs={"task_run_id": {"any_": [run["id"] for run in runs]}})
+        found[project] = "\n".join([*(run["name"] for run in runs), *(log["message"] for log in logs)])
+    return found
 
 
 def _artifacts(server: str) -> dict[str, str]:
