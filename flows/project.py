@@ -7,7 +7,7 @@ import time
 from flows.repository import ingest
 from reflect.deadline import check
 from reflect.organisation.estate import Estate, WrittenBack
-from reflect.organisation.night import ProjectNight
+from reflect.organisation.night import ProjectNight, ProjectState
 from tasks.report import publish_report
 
 
@@ -32,5 +32,7 @@ def ingest_member(
         publish_report(report, waiting=waiting, url=back.url, written_back=back.said)
         done = ProjectNight.of(report, name=workspace.run_name)
         seconds = round(time.monotonic() - began, 3)
-        told = {"project": project, "waiting": waiting, "seconds": seconds}
+        told: dict[str, object] = {"project": project, "waiting": waiting, "seconds": seconds}
+        if not back.is_done:
+            told |= {"state": ProjectState.PARTLY, "reason": f"its pages were not written back ({back.said})"}
         return done.model_copy(update={**back.as_update(), **told})

@@ -40,11 +40,15 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class WrittenBack:
-    """Where a run's pages went: the commit, the address a person can open, and what became of it in words."""
+    """Where a run's pages went: the commit, the address a person can open, and what became of it in words.
+
+    `is_done` is false where they are not where the policy wants them; the next night tries again.
+    """
 
     commit: str = ""
     url: str = ""
     said: str = ""
+    is_done: bool = True
 
     def as_update(self) -> dict[str, str]:
         return {"commit": self.commit, "url": self.url, "written_back": self.said}
@@ -223,7 +227,9 @@ class Estate:
             return WrittenBack()
         published = publish(workspace, policy, report)
         note_outcome(workspace, published)
-        return WrittenBack(published.commit, published.url, f"{published.outcome}: {published.reason}")
+        return WrittenBack(
+            published.commit, published.url, f"{published.outcome}: {published.reason}", published.is_done
+        )
 
     def unreachable(self, project: str) -> str:
         """Why the repository of `project` cannot be read now; empty where it can."""

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -266,3 +267,34 @@ def _until(true: Callable[[], bool], timeout_s: float = 90) -> None:
     while not true():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_pages_that_could_not_be_written_back_make_the_project_partly_done_and_are_tried_again(
+    command_line: CommandLine, repositories: dict[str, Path], organisation: Write, tmp_path: Path
+) -> None:
+    shop = repositories["shop"]
+    remote = tmp_path / "shop.git"
+    subprocess.run(["git", "clone", "-q", "--bare", str(shop), str(remote)], check=True)
+    subprocess.run(["git", "-C", str(shop), "remote", "add", "origin", f"file://{remote}"], check=True)
+    subprocess.run(["git", "-C", str(shop), "fetch", "-q", "origin"], check=True)
+    hook = remote / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho 'main is protected' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    file = organisation({"shop": shop})
+    described = yaml.safe_load(file.read_text())
+    author = {"mode": "push", "author": "Reflect <reflect@example.com>", "pull_request_when_protected": False}
+    described["projects"][0]["publish"] = author
+    file.write_text(yaml.safe_dump(described))
+
+    night = command_line.json("org", "ingest", "--organisation", file, check=3)
+    assert states(night) == {"shop": "partly"}
+    assert "its pages were not written back" in night["projects"][0]["reason"]
+    assert wiki(shop)
+
+    hook.unlink()
+    night = command_line.json("org", "ingest", "--organisation", file)
+    assert states(night) == {"shop": "done"}
+    landed = subprocess.run(
+        ["git", "-C", str(remote), "ls-tree", "-r", "--name-only", "main"], check=True, capture_output=True, text=True
+    )
+    assert ".reflect/wiki/index.md" in landed.stdout.split()
