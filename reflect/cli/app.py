@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import traceback
+from importlib import metadata
+from typing import Annotated
 
 import typer
 
@@ -25,19 +27,35 @@ from reflect.cli import (
 from reflect.errors import ReflectError
 
 
-def _leave_with(code: int) -> None:
+def _leave_with(code: int, version: bool) -> None:
     """What a command returns is the exit code."""
     raise typer.Exit(code)
 
 
+def _told_version(wanted: bool) -> None:
+    if wanted:
+        print(f"reflect {metadata.version('reflect-wiki')}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="reflect",
-    help="Compile coding-agent sessions and git history into a wiki inside the repository.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     result_callback=_leave_with,
 )
+
+
+@app.callback()
+def _about(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_told_version)
+    ] = False,
+) -> None:
+    """Compile coding-agent sessions and git history into a wiki inside the repository."""
+
+
 app.command()(init.init)
 app.command()(ingest.ingest)
 app.command()(status.status)
@@ -57,6 +75,8 @@ def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; a failure we foresee is one sentence on standard error."""
     try:
         app(arguments)
+    except BrokenPipeError:
+        raise
     except ReflectError as error:
         print(f"reflect: {error}", file=sys.stderr)
         return error.exit_code

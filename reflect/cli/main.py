@@ -6,25 +6,41 @@ looking into an index: nothing but the standard library is imported for them (fi
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from reflect.freshness import find_root, fresh, nothing_new
 
+_READER_LEFT = 1
+"""As the library that reads the command line leaves when its reader is gone."""
+
 
 def main() -> None:
-    """Run the command line with the arguments of this process and leave with its exit code."""
-    arguments = sys.argv[1:]
+    """Run the command line with the arguments of this process and leave with its exit code.
+
+    A reader that leaves early (`reflect lint | head`) ends it without a word.
+    """
+    try:
+        code = _run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = _READER_LEFT
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
     if arguments[:1] == ["ingest"] and _answered_at_once(arguments[1:]):
-        return
+        return 0
     if arguments[:1] == ["search"]:
         from reflect.cli.search_at_once import answered_at_once
 
         if answered_at_once(arguments[1:]):
-            return
+            return 0
     from reflect.cli.app import run
 
-    sys.exit(run(arguments))
+    return run(arguments)
 
 
 def _answered_at_once(arguments: list[str]) -> bool:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -220,3 +221,21 @@ def test_two_shallow_clones_of_one_name_are_two_projects(reflect: CommandLine, t
         subprocess.run(["git", "clone", "-q", "--depth", "1", made.path.as_uri(), str(clone)], check=True)
         names.add(reflect.json("status", "--repo", clone)["project"])
     assert len(names) == 2 and not any(name.endswith("-000000") for name in names)
+
+
+def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
+    done = command_line_in(tmp_path, None)("--version")
+    assert done.stdout == f"reflect {metadata.version('reflect-wiki')}\n"
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("status", "--json"), ("ingest", "--json"), ("lint",)])
+def test_a_reader_that_leaves_early_is_no_fault(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    made = GitRepository.create(tmp_path / "shop")
+    made.commit("feat: begin", {"a.py": "1\n"})
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = command_line_in(tmp_path, None).environment
+    command = [sys.executable, "-m", "reflect.cli.main", *arguments]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, env=environment, cwd=made.path)
+    os.close(writing)
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "fault of the product" not in done.stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from reflect.triage.claude.answers import COMPLETE
@@ -121,15 +123,27 @@ def _error(body: bytes) -> Mapping[str, Any]:
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds the provider asks to wait; None where it says no number of them."""
+    """Seconds the provider asks to wait, `inf` for one without end; None where it asks for nothing that can be read.
+
+    A date is held against the answer's own `date`, so that no two clocks have to agree.
+    """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) / unit
         except (KeyError, ValueError):
             continue
-        if 0 <= seconds < float("inf"):
+        if seconds >= 0:
             return seconds
-    return None
+    until, now = _moment(headers.get("retry-after")), _moment(headers.get("date"))
+    return None if until is None or now is None else max(0.0, (until - now).total_seconds())
+
+
+def _moment(header: str | None) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(header) if header else None
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

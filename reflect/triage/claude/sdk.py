@@ -6,6 +6,7 @@ up to 49 days, and what it makes of a page of HTML is a text.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -53,6 +54,7 @@ class SdkWire:
 
     def __init__(self, config: ClaudeConfig, api_key: str, base_url: str | None = None) -> None:
         self._client = _client(config, api_key, base_url)
+        weakref.finalize(self, self._client.close)
 
     def send(self, request: Mapping[str, Any], timeout_s: float) -> Answered:
         import anthropic
@@ -91,16 +93,29 @@ def _reason(error: BaseException) -> str:
 
 
 def _client(config: ClaudeConfig, api_key: str, base_url: str | None) -> Any:
-    """The client of the configured provider. The key is handed over: the library looks for none of its own."""
+    """The client of the configured provider. The key is handed over: the library looks for none of its own.
+
+    It follows no redirect, which would carry the evidence to wherever an answer points, and sends no header that
+    ANTHROPIC_CUSTOM_HEADERS names: one of those could be another's credential.
+    """
     import anthropic
 
     try:
+        with_ours: dict[str, Any] = {
+            "base_url": base_url,
+            "max_retries": 0,
+            "http_client": anthropic.DefaultHttpxClient(follow_redirects=False),
+        }
+        client: Any
         if config.provider == "bedrock":
-            return anthropic.AnthropicBedrock(aws_region=config.region, base_url=base_url, max_retries=0)
-        if config.provider == "vertex":
+            client = anthropic.AnthropicBedrock(aws_region=config.region, **with_ours)
+        elif config.provider == "vertex":
             where: dict[str, Any] = {"region": config.region, "project_id": config.project}
-            return anthropic.AnthropicVertex(base_url=base_url, max_retries=0, **where)
-        return anthropic.Anthropic(api_key=api_key, base_url=base_url or ADDRESS, max_retries=0)
+            client = anthropic.AnthropicVertex(**with_ours, **where)
+        else:
+            client = anthropic.Anthropic(api_key=api_key, **with_ours | {"base_url": base_url or ADDRESS})
+        client._custom_headers = {}
+        return client
     except (ImportError, anthropic.AnthropicError, ValueError, TypeError) as error:
         raise ConfigurationError(
             f"The client for `claude.provider` {config.provider!r} cannot be made ({_reason(error)}); nothing "

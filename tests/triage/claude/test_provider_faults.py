@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -61,6 +63,15 @@ def test_what_may_pass_is_tried_again(served: tuple[Any, ...]) -> None:
         pytest.param(
             _failing(429, headers={"retry-after": "3600"}), ProviderFault, False, id="scenario-10-wait-an-hour"
         ),
+        pytest.param(
+            _failing(
+                429, headers={"retry-after": format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True)}
+            ),
+            ProviderFault,
+            False,
+            id="scenario-10-wait-until-a-date",
+        ),
+        pytest.param(_failing(503, headers={"retry-after": "inf"}), ProviderFault, False, id="wait-for-ever"),
         pytest.param(_failing(500, headers={"x-should-retry": "false"}), ProviderFault, False, id="told-not-to-retry"),
     ],
 )
@@ -211,11 +222,22 @@ def test_only_our_own_key_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "ambient-token")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "ambient-key")
     monkeypatch.setenv("ANTHROPIC_PROFILE", "ambient-profile")
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "Authorization: Bearer ambient\nx-other: ambient")
     with FakeApi(in_turn(GOOD)) as api:
         asking(api).ask(ASK)
         sent = api.asked[0]
         assert sent.headers["authorization"] == f"Bearer {KEY}"
         assert "ambient" not in str(sent.headers)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_evidence_goes_nowhere_that_an_answer_points_to(status: int) -> None:
+    with FakeApi(in_turn(GOOD)) as elsewhere:
+        moved = _failing(status, headers={"location": f"{elsewhere.url}/v1/messages"})
+        with FakeApi(in_turn(moved)) as api, pytest.raises(ProviderFault, match=str(status)):
+            asking(api).ask(ASK)
+        assert len(api.asked) == 1
+        assert elsewhere.asked == []
 
 
 def test_the_instructions_are_read_from_the_cache_the_second_time() -> None:
