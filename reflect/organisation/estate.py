@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from reflect.deadline import within
 from reflect.errors import ConfigurationError, ReflectError, RepositoryError
 from reflect.evidence.git import Git
 from reflect.freshness import find_root, fresh
@@ -25,6 +26,9 @@ from reflect.scope.projects import Registry
 from reflect.settings import Settings
 from reflect.wiki.lock import repository_lock
 from reflect.workspace import Membership, Workspace
+
+_NAMING_S = 5
+"""How long a name is waited for: a repository that hangs is called by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,8 @@ class Estate:
     def label(self, project: str) -> str:
         """`project@short-sha`, or the id alone where the repository cannot be read."""
         try:
-            workspace = self.workspace(project)
+            with within(_NAMING_S):
+                workspace = self.workspace(project)
         except ReflectError:
             return project
         return project if workspace is None else workspace.run_name

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from reflect.deadline import within
 from reflect.errors import ReflectError
 from reflect.lint.run import LintReport, lint
 from reflect.organisation.estate import Estate
 from reflect.organisation.night import ProjectNight, Step, StepState, explained, step_after
 from reflect.review.bench import Bench
 from reflect.review.synthesis import propose_recurring
+from reflect.workspace import Workspace
 
 SYNTHESIS = "synthesis"
 LINT = "lint"
+
+_OPENING_S = 5
+"""How long a step waits for a repository to open. What takes longer has failed in the night already, and says so."""
 
 
 def synthesise(estate: Estate) -> str:
@@ -22,7 +27,7 @@ def synthesise(estate: Estate) -> str:
         bench = Bench.of_organisation(
             ledger,
             estate.registry(),
-            estate.workspace,
+            lambda project: _workspace(estate, project),
             estate.settings,
             "",
             home=estate.home,
@@ -38,13 +43,11 @@ def check_wikis(estate: Estate) -> str:
     reports: list[LintReport] = []
     unread: list[str] = []
     for project in estate.awake:
-        try:
-            workspace = estate.workspace(project)
-            reports += [lint(workspace)] if workspace is not None else []
-        except ReflectError:
-            workspace = None
-        if workspace is None:
+        report = _linted(estate, project)
+        if report is None:
             unread.append(project)
+        else:
+            reports.append(report)
     counts: Counter[str] = Counter()
     for report in reports:
         counts.update(report.by_severity)
@@ -53,6 +56,25 @@ def check_wikis(estate: Estate) -> str:
     if worst is not None and worst.by_severity["error"]:
         said += f"; most errors in {worst.project} ({worst.by_severity['error']})"
     return said + (f"; {', '.join(unread)} could not be read" if unread else "")
+
+
+def _linted(estate: Estate, project: str) -> LintReport | None:
+    """What lint says of one wiki; None where it cannot be read, or not within what a project may take."""
+    workspace = _workspace(estate, project)
+    try:
+        with within(estate.nightly.project_limit_s):
+            return None if workspace is None else lint(workspace)
+    except ReflectError:
+        return None
+
+
+def _workspace(estate: Estate, project: str) -> Workspace | None:
+    """The project's repository; None where it is not there or cannot be opened: a repository that hangs is let go."""
+    try:
+        with within(min(estate.nightly.project_limit_s, _OPENING_S)):
+            return estate.workspace(project)
+    except ReflectError:
+        return None
 
 
 STEPS: Mapping[str, Callable[[Estate], str]] = {SYNTHESIS: synthesise, LINT: check_wikis}
