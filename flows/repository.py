@@ -17,6 +17,7 @@ from reflect.publish.policy import PublishMode, PublishPolicy
 from reflect.report import RunReport
 from reflect.review.corrections import lessons_for
 from reflect.triage.claude.estimating import Estimate
+from reflect.triage.engines import ESTIMATED
 from reflect.wiki.lock import repository_lock
 from reflect.workspace import Workspace
 from tasks.archive import archive
@@ -72,7 +73,8 @@ def ingest(
     if intake.is_empty:
         before_landing()
         return nothing_new(sealed(workspace), sealed(engine), sealed(intake), found, dry_run=dry_run)
-    reflected = reflect_on_sessions(engine, intake, workspace, keep=not dry_run)
+    is_answered = not (dry_run and engine.name in ESTIMATED)
+    reflected = reflect_on_sessions(engine, intake, workspace, keep=is_answered)
     reflected = reflected.joined(reflect_on_commits(sealed(engine), sealed(intake)))
     findings = (*reflected.findings, *intake.carried)
     planned = plan(sealed(engine), sealed(findings), sealed(intake), sealed(workspace))

@@ -122,3 +122,17 @@ def _wait_until_healthy(address: str, server: subprocess.Popen[bytes], timeout_s
         except (urllib.error.URLError, OSError):
             time.sleep(0.3)
     raise TimeoutError(f"the Prefect server did not answer at {address} within {timeout_s} s")
+
+
+def asked(request: str | urllib.request.Request, patience_s: float = 20) -> Any:
+    """The JSON that a Prefect server answers with. It says 503 while its database is busy: then it is asked again."""
+    end = time.monotonic() + patience_s
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code != 503 or time.monotonic() > end:
+                raise
+            error.close()
+            time.sleep(0.5)

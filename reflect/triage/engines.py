@@ -35,6 +35,9 @@ ENGINES: dict[str, Callable[[Config, Premises], Engine]] = {
 }
 """An engine that asks a model is imported only where it is chosen."""
 
+ESTIMATED = frozenset({"claude"})
+"""Engines whose dry run asks nothing and counts what it would ask: what they answer then is no answer to keep."""
+
 
 def engine_named(
     name: str, config: Config, *, corrections: Sequence[str] = (), premises: Premises | None = None

