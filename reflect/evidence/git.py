@@ -15,11 +15,12 @@ import os
 import re
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -185,7 +186,7 @@ class Git:
                 [*command, *arguments], where=self.root, timeout_s=timeout_s, extra=_network_environment(address)
             )
         except RepositoryError as error:
-            raise RepositoryError(_scrubbed(str(error))) from None
+            raise RepositoryError(without_credentials(str(error))) from None
 
     def lines(self, *arguments: str, input: bytes | None = None) -> list[str]:
         """The lines that `git <arguments>` prints; bytes that are not UTF-8 come back as surrogate escapes."""
@@ -333,23 +334,39 @@ def _network_environment(address: str) -> dict[str, str]:
     user = {name: os.environ[name] for name in ("GIT_CONFIG_GLOBAL", "GIT_SSH_COMMAND") if name in os.environ}
     extra = {"GIT_CONFIG_GLOBAL": str(Path.home() / ".gitconfig"), "GIT_SSH_COMMAND": "ssh -o BatchMode=yes", **user}
     extra["GIT_ALLOW_PROTOCOL"] = "file:git:http:https:ssh"
+    extra["GIT_PROXY_COMMAND"] = ""  # a repository's `core.gitProxy` names a program
     parts = urlsplit(address) if "://" in address else None
     if parts is None or not os.environ.get(_TOKEN):
         return extra
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")):
         return extra
     place = f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1]}"
+    # The person's own helpers are left out: git tells every helper to keep what worked, and one may write it to a file.
     return extra | {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"credential.{place}.helper",
-        "GIT_CONFIG_VALUE_0": _HELPER,
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": "credential.helper",
+        "GIT_CONFIG_VALUE_0": "",
+        "GIT_CONFIG_KEY_1": f"credential.{place}.helper",
+        "GIT_CONFIG_VALUE_1": _HELPER,
     }
 
 
-def _scrubbed(text: str) -> str:
-    """`text` without the user part of addresses and without the token."""
+_CREDENTIALS = re.compile(
+    r"(?<=:/)/?[^/\s]*@"  # who asks, before a host; also in an address that was taken for a path
+    r"|(?<![^\s'\"])[^/\s@'\"]+:(?!/)[^\s@]+@"
+    r"|(?<=[?&])[^\s'\"#]+=[^\s'\"#]*"
+    r"|(?i:(?<=authorization:)[^\n]+)"
+)
+
+
+def without_credentials(text: str) -> str:
+    """`text` without the user part and the query of addresses, header values that authorise, and the token."""
     token = os.environ.get(_TOKEN)
-    return re.sub(r"(?<=://)[^/@\s]+@", "", text.replace(token, "***") if token else text)
+    return _CREDENTIALS.sub(_marked, text.replace(token, "***") if token else text)
+
+
+def _marked(found: re.Match[str]) -> str:
+    return "/" if found[0].startswith("/") else "" if found[0].endswith("@") else "***"
 
 
 def _command(where: Path, settings: Sequence[str] = ()) -> list[str]:
@@ -392,14 +409,7 @@ def _finished(
 ) -> bytes:
     timeout_s = time_left(timeout_s)
     try:
-        done = subprocess.run(
-            command,
-            input=b"" if input is None else input,
-            capture_output=True,
-            env=_environment(extra),
-            timeout=timeout_s,
-            check=False,
-        )
+        done = _communicated(command, b"" if input is None else input, timeout_s, _environment(extra))
     except subprocess.TimeoutExpired as error:
         raise RepositoryError(
             f"`{_shown(command)}` took longer than {timeout_s:g} s in {where} and was stopped; nothing was changed."
@@ -409,6 +419,23 @@ def _finished(
     if done.returncode:
         raise RepositoryError(_failure(command, where, done.stderr))
     return done.stdout
+
+
+def _communicated(
+    command: list[str], input: bytes, timeout_s: float, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    """As `subprocess.run`, with git in a group of its own: what it started for a transport ends when it is given up."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+    ) as process:
+        try:
+            out, said = process.communicate(input, timeout=timeout_s)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, said)
 
 
 def _failure(command: Sequence[str], where: Path | str, said: bytes) -> str:

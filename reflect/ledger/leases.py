@@ -108,14 +108,26 @@ def _now(connection: Connection) -> float:
 
 
 def _this_process() -> str:
-    """`machine/process id/start of the process`."""
-    return f"{socket.gethostname()}/{os.getpid()}/{_started(os.getpid())}"
+    """`machine/where its process ids count/process id/start of the process`."""
+    return f"{socket.gethostname()}/{_numbering()}/{os.getpid()}/{_started(os.getpid())}"
+
+
+def _numbering() -> str:
+    """Where process ids mean what they mean here: this start of the machine, and this container's own processes.
+
+    Containers on the host's network share its name, and cannot see one another's processes.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return "unknown"
 
 
 def _is_dead(process: str) -> bool:
-    """Whether `process` ran on this machine and is gone; another machine's cannot be told."""
-    machine, number, started = process.rsplit("/", 2)
-    return machine == socket.gethostname() and _started(int(number)) != started
+    """Whether `process` ran here and is gone; another machine's or container's cannot be told."""
+    place, number, started = process.rsplit("/", 2)
+    return place == f"{socket.gethostname()}/{_numbering()}" and _started(int(number)) != started
 
 
 def _started(process: int) -> str:

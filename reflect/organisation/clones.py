@@ -132,12 +132,11 @@ class Clone:
 
     def _take(self, git: Git, refs: dict[str, str]) -> None:
         here = {ref.name: ref.oid for ref in git.refs("refs/remotes/origin", "refs/entire") if not ref.target}
-        if any(here.get(name) != oid for name, oid in refs.items()):
+        if git.is_shallow() or any(here.get(name) != oid for name, oid in refs.items()):
             gone = [name for name in here if name not in refs and not name.startswith(_KEPT)]
             _delete(git, gone)  # first: a branch `a` that is gone keeps `a/b` from being made
             specs = [f"+{there}*:{to}*" for there, to in _REFSPECS.items()]
-            fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--", self.address)
-            git.network(*fetch, *specs, address=self.address)
+            git.network(*_fetching(git), "--", self.address, *specs, address=self.address)
         else:
             _delete(git, [name for name in here if name not in refs and not name.startswith(_KEPT)])
 
@@ -152,21 +151,21 @@ class Clone:
             git.run("symbolic-ref", "refs/remotes/origin/HEAD", wanted)
 
     def _fetch_separate_checkpoints(self, git: Git) -> None:
-        """Checkpoints from the repository that Entire's committed settings name, if it is on the same host."""
+        """Checkpoints from the repository that Entire's committed settings name, if its host and owner are the same."""
         named = _checkpoint_remote(git)
         if named is None:
             return
         address = checkpoint_address(self.address, named)
         if address is None:
             raise RepositoryError(
-                f"The settings of {self._shown} keep checkpoints elsewhere than on its own host or in an unreadable "
+                f"The settings of {self._shown} keep checkpoints elsewhere than with its own owner or in an unreadable "
                 f"place ({str(named)[:80]!r}), so they were not fetched; list that repository as a path, or move them."
             )
         specs = [
-            "+refs/heads/entire/*:refs/remotes/origin/entire/*",
+            "+refs/heads/entire/*:refs/heads/entire/*",  # beside origin's own: they hold what is older than the setting
             "+refs/entire/checkpoints/*:refs/entire/checkpoints/*",
         ]
-        git.network("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", address, *specs, address=address)
+        git.network(*_fetching(git), "--", address, *specs, address=address)
 
     def _stands(self, git: Git) -> bool:
         try:
@@ -197,11 +196,29 @@ class Clone:
             shutil.copytree(before / FOLDER, self.tree / FOLDER, dirs_exist_ok=True, symlinks=True)
 
 
-def checkpoint_address(origin: str, named: str) -> str | None:
-    """Where checkpoints called `named` lie, given the repository's own address; None where that is another host.
+def _fetching(git: Git) -> list[str]:
+    """A fetch, also of a remote whose own history is cut; what was cut here is fetched when it is there to have."""
+    whole = ["--unshallow"] if git.is_shallow() else []
+    return ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--update-shallow", *whole]
 
-    A repository's settings are written by whoever can push to it, and a fetch carries the operator's credentials.
+
+def checkpoint_address(origin: str, named: str) -> str | None:
+    """Where checkpoints called `named` lie, given the repository's own address; None where that is another host's or
+    another owner's.
+
+    A repository's settings are written by whoever can push to it, and a fetch carries the operator's credentials: it
+    must not bring what only the operator may read.
     """
+    address = _address_of(origin, named)
+    return address if address is not None and _owner(address) == _owner(origin) else None
+
+
+def _owner(address: str) -> str:
+    path = urlsplit(address).path if "://" in address else address.partition(":")[2]
+    return path.strip("/").rpartition("/")[0].casefold()
+
+
+def _address_of(origin: str, named: str) -> str | None:
     if _OWNER.fullmatch(named) and ".." not in named:
         if "://" in origin and not origin.startswith("file:"):
             parts = urlsplit(origin)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from reflect.model import Value, digest
 from reflect.scope.projects import project_id_for
@@ -21,6 +21,17 @@ class Discovery(Value):
     clones: tuple[str, ...] = Field(min_length=1)
     include: tuple[str, ...] = ("*",)
     exclude: tuple[str, ...] = ()
+
+    @field_validator("clones")
+    @classmethod
+    def _patterns(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in value:
+            try:
+                start, relative = _split(Path(), pattern)
+                next(start.glob(relative), None)
+            except (IndexError, RuntimeError, ValueError, NotImplementedError) as error:
+                raise ValueError(f"{pattern!r} is no pattern of folders ({error})") from error
+        return value
 
     def found(self, base: Path, listed: frozenset[str]) -> Iterator[dict[str, Any]]:
         """The projects below `base`, sorted by folder, without the repositories that are `listed` (absolute paths).
@@ -39,13 +50,20 @@ class Discovery(Value):
 
 
 def _matching(base: Path, pattern: str) -> Iterator[Path]:
-    path = Path(pattern).expanduser()
-    start, relative = (
-        (Path(path.anchor), str(path.relative_to(path.anchor))) if path.is_absolute() else (base, str(path))
-    )
+    start, relative = _split(base, pattern)
     for match in start.glob(relative):
         if (match / ".git").exists():
             yield match
+
+
+def _split(base: Path, pattern: str) -> tuple[Path, str]:
+    """Where to look, and the pattern from there. Raises ValueError or RuntimeError for what names no folder."""
+    path = Path(pattern).expanduser()
+    start = Path(path.anchor) if path.is_absolute() else base
+    relative = path.relative_to(path.anchor)
+    if not relative.parts or "\0" in pattern:
+        raise ValueError("it names no folder below another")
+    return start, str(relative)
 
 
 def _id(place: Path, among: list[Path]) -> str:

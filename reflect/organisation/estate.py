@@ -15,6 +15,7 @@ from reflect.evidence.git import Git
 from reflect.freshness import find_root, fresh
 from reflect.ledger.leases import Lease
 from reflect.ledger.ledger import Ledger
+from reflect.model import digest
 from reflect.organisation.clones import Clone
 from reflect.organisation.file import Member, Organisation, load_organisation, missing
 from reflect.organisation.nightly import Nightly
@@ -151,7 +152,7 @@ class Estate:
         member = self._member(project)
         if not member.is_remote:
             return None
-        return Clone(member.repository, self.settings.state / "clones" / member.id, member.branch)
+        return Clone(member.repository, self.settings.state / "clones" / _folder(member), member.branch)
 
     def _root(self, member: Member) -> Path:
         """The work tree a run reads and writes, whether or not it is there yet."""
@@ -175,17 +176,22 @@ class Estate:
             return News(project, project, is_new=True, unknown=f"{where} is not in a git work tree.")
         last = fresh(root) if root is not None else None
         if last is None:
-            return News(project, self.label(project), is_new=True)
+            name, unknown = self._named(project)
+            return News(project, name, is_new=True, unknown=unknown)
         return News(project, f"{project}@{last.last_git_sha}" if last.last_git_sha else project, False, last.run)
 
     def label(self, project: str) -> str:
         """`project@short-sha`, or the id alone where the repository cannot be read."""
+        return self._named(project)[0]
+
+    def _named(self, project: str) -> tuple[str, str]:
+        """The label of `project`, and why its repository cannot be read, empty where it can."""
         try:
             with within(_NAMING_S):
                 workspace = self.workspace(project)
-        except ReflectError:
-            return project
-        return project if workspace is None else workspace.run_name
+        except ReflectError as error:
+            return project, str(error)
+        return (project if workspace is None else workspace.run_name), ""
 
     @contextmanager
     def opened(self, project: str) -> Iterator[Workspace]:
@@ -259,6 +265,11 @@ class Estate:
             f"The organisation {self.name} has no project {project!r}; nothing was started; it has "
             f"{', '.join(self.projects)}."
         )
+
+
+def _folder(member: Member) -> str:
+    """The id, and what tells its address: another organisation may use the id, or this one for another repository."""
+    return f"{member.id}-{digest(member.repository)}"
 
 
 def _starting_point(policy: PublishPolicy, git: Git, default: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from pydantic import ConfigDict, Field, StrictBool, ValidationError, field_valid
 
 from reflect.configuration import Caps, Config
 from reflect.errors import ConfigurationError
+from reflect.evidence.git import without_credentials
+from reflect.evidence.redaction import Redactor
 from reflect.model import ProjectId, Value
 from reflect.organisation.discovery import Discovery
 from reflect.organisation.nightly import Nightly
@@ -24,6 +27,9 @@ from reflect.scope.vocabulary import ORGANISATION
 Path_ = tuple[str | int, ...]
 
 _URL = re.compile(r"(?:https?|ssh|git|file)://\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:\S+")
+_LONGEST_USER = 20
+"""A name before the host that is as long is a token: hosts take one there."""
+
 _TRANSPORT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?(?://|\S)")
 
 
@@ -69,7 +75,9 @@ class Member(_Strict):
         try:
             Config.model_validate(value)
         except ValidationError as error:
-            raise ValueError("; ".join(_in_words(item) for item in error.errors(include_url=False))) from error
+            raise ValueError(
+                "; ".join(f"{_key(item['loc'])} {_in_words(item)}" for item in error.errors(include_url=False))
+            ) from error
         return value
 
     @property
@@ -104,12 +112,20 @@ def is_address(repository: str) -> bool:
 def checked_address(repository: str) -> str:
     """`repository`, if git may be given it. Raises ValueError; a password in it is not repeated."""
     if is_address(repository):
-        if "://" in repository and urlsplit(repository).password is not None:
-            raise ValueError("an address holds no password; set REFLECT_GIT_TOKEN or use git's credential helper")
+        if "://" in repository:
+            _check_credentials(repository)
         return repository
     if repository.startswith("-") or _TRANSPORT.match(repository):
         raise ValueError("neither a path nor an http, https, ssh, git or file address")
     return repository
+
+
+def _check_credentials(address: str) -> None:
+    parts = urlsplit(address)
+    _ = parts.port  # ValueError where it is no number
+    is_token = len(parts.username or "") >= _LONGEST_USER or bool(Redactor().finds(address))
+    if parts.password is not None or parts.query or (parts.scheme.startswith("http") and is_token):
+        raise ValueError("an address holds no password or token; set REFLECT_GIT_TOKEN or use git's credential helper")
 
 
 def load_organisation(file: Path) -> Organisation:
@@ -122,9 +138,7 @@ def load_organisation(file: Path) -> Organisation:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         written = yaml.safe_load(text)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigurationError(
-            f"{file} cannot be used: {' '.join(str(error).split())}; nothing was started."
-        ) from error
+        raise ConfigurationError(f"{file} cannot be used: {_unreadable(error)}; nothing was started.") from error
     if node is None or not isinstance(written, dict):
         raise ConfigurationError(f"{file} cannot be used: it holds no mapping of settings; nothing was started.")
     try:
@@ -173,7 +187,7 @@ def _conflicts(written: Mapping[str, Any]) -> Iterator[tuple[Path_, str]]:
             continue
         name = str(project.get("id"))
         if "id" in project and ids.setdefault(name, number) != number:
-            yield ("projects", number, "id"), f"{name!r} is the id of project {ids[name] + 1} too"
+            yield ("projects", number, "id"), f"{_told(name)} is the id of project {ids[name] + 1} too"
         yield from _roots(number, name, project, roots)
         yield from _unworkable(number, project)
 
@@ -192,9 +206,9 @@ def _roots(number: int, name: str, project: Mapping[str, Any], owners: dict[Any,
         if where is None:
             continue
         if not is_address(root) and is_filesystem_root(where):
-            yield place, f"{root!r} would hold every other project too"
+            yield place, f"{_told(root)} would hold every other project too"
         elif owners.setdefault(where, f"{name}#{number}") != f"{name}#{number}":
-            yield place, f"{root!r} belongs to {owners[where].rsplit('#', 1)[0]!r} already"
+            yield place, f"{_told(root)} belongs to {owners[where].rsplit('#', 1)[0]!r} already"
 
 
 def _unworkable(number: int, project: Mapping[str, Any]) -> Iterator[tuple[Path_, str]]:
@@ -281,8 +295,23 @@ def _key(place: Path_) -> str:
 
 
 def _in_words(item: Any) -> str:
-    """What is wrong with a value. The value of an address is not repeated: it may hold a password."""
+    """What is wrong with a value. What holds other values, or could be a secret, is not repeated."""
     message = item["msg"].removeprefix("Value error, ")
     if item["type"] in ("extra_forbidden", "missing"):
         return {"extra_forbidden": "no such setting", "missing": "is missing"}[item["type"]]
-    return message if "password" in message else f"is {item['input']!r}: {message}"
+    told = "" if "password" in message else _told(item["input"])
+    return f"is {told}: {message}" if told else message
+
+
+def _told(value: Any) -> str:
+    """`value` as it stands in an error, without what could be a secret; empty for what holds other values."""
+    if isinstance(value, str):
+        return repr(Redactor().redact(without_credentials(value))[:200])
+    return repr(value) if value is None or isinstance(value, bool | int | float | date) else ""
+
+
+def _unreadable(error: Exception) -> str:
+    """Why a file is no YAML, without the lines that YAML's own words repeat."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        return f"line {error.problem_mark.line + 1}: {error.problem}"
+    return " ".join(str(error).split())

@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from reflect.errors import RepositoryBusy
 from reflect.ledger import leases as module
@@ -43,6 +43,19 @@ def test_one_holder_at_a_time_and_the_next_when_it_ends(ledger: Ledger) -> None:
     with ledger.lease("shop", "two") as lease:
         lease.check()
     assert ledger.lease_holders() == frozenset()
+
+
+@pytest.mark.parametrize("elsewhere", ["another start of the machine", "pid:[1]"])
+def test_a_process_of_another_container_is_not_taken_for_a_dead_one(url: str, elsewhere: str) -> None:
+    with Ledger.open(url) as ledger, ledger.lease("shop", "one"):
+        database = Database(url)
+        with database.write() as connection:
+            machine, _, number, started = connection.execute(select(leases.c.process)).scalar_one().split("/")
+            gone = f"{machine}/{elsewhere}/{int(number) + 1}/{started}0"
+            connection.execute(update(leases).values(process=gone))
+        database.close()
+        with pytest.raises(RepositoryBusy, match="held by one"), ledger.lease("shop", "two"):
+            pass
 
 
 def test_a_lease_is_free_again_after_an_error(ledger: Ledger) -> None:

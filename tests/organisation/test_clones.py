@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import http.server
 import os
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 
 from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
 from reflect.errors import RepositoryError
-from reflect.evidence.git import Git
+from reflect.evidence.git import Git, without_credentials
 from reflect.organisation.clones import Clone, checkpoint_address
 from reflect.organisation.estate import Estate
 
@@ -133,16 +134,19 @@ def test_a_branch_that_is_not_there_is_refused_by_name(clone: Clone) -> None:
     [
         ("https://forge.example/a/b.git", "a/checkpoints", "https://forge.example/a/checkpoints.git"),
         ("git@forge.example:a/b.git", "a/checkpoints", "git@forge.example:a/checkpoints.git"),
-        ("https://forge.example/a/b.git", "https://forge.example/x.git", "https://forge.example/x.git"),
         ("https://forge.example/a/b.git", "https://other.example/x.git", None),
         ("https://forge.example/a/b.git", "http://forge.example/x.git", None),
         ("https://forge.example/a/b.git", "https://me:word@forge.example/x.git", None),
         ("https://forge.example/a/b.git", "ext::sh -c true", None),
         ("file:///srv/b.git", "file:///etc/x.git", None),
         ("file:///srv/b.git", "../x", None),
+        ("https://forge.example/a/b.git", "other/secret", None),
+        ("https://forge.example/a/b.git", "https://forge.example/other/x.git", None),
+        ("https://forge.example/a/b.git", "https://forge.example/a/x.git", "https://forge.example/a/x.git"),
+        ("git@forge.example:a/b.git", "other/secret", None),
     ],
 )
-def test_checkpoints_are_fetched_from_the_repositorys_own_host_alone(
+def test_checkpoints_are_fetched_from_the_repositorys_own_host_and_owner_alone(
     origin: str, named: str, address: str | None
 ) -> None:
     assert checkpoint_address(origin, named) == address
@@ -212,6 +216,115 @@ def test_the_token_of_the_environment_opens_the_remote_and_is_written_nowhere(
     clone.checked_out()
     written = [path for path in clone.folder.rglob("*") if path.is_file() and b"geheim" in path.read_bytes()]
     assert written == []
+
+
+def test_no_helper_of_a_person_is_given_the_token_to_keep(
+    forge: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, configuration = tmp_path / "kept", tmp_path / "gitconfig"
+    configuration.write_text(f"[credential]\n\thelper = store --file={kept}\n", encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(configuration))
+    monkeypatch.setenv("REFLECT_GIT_TOKEN", "geheim")
+    Clone(forge, tmp_path / "guarded").fetch()
+    assert not kept.exists()
+
+
+def test_without_a_token_the_helper_of_a_person_is_asked(
+    forge: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, configuration = tmp_path / "kept", tmp_path / "gitconfig"
+    kept.write_text(forge.replace("://", "://x-access-token:geheim@").removesuffix("/remote/.git") + "\n")
+    configuration.write_text(f"[credential]\n\thelper = store --file={kept}\n", encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(configuration))
+    monkeypatch.delenv("REFLECT_GIT_TOKEN", raising=False)
+    assert Clone(forge, tmp_path / "guarded").fetch().default_branch(None).name == "main"
+
+
+def test_a_remote_that_says_nothing_is_given_up_with_all_that_asked_it(tmp_path: Path, remote: GitRepository) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(10)
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/x.git"
+        with pytest.raises(RepositoryError, match="took longer"):
+            Git.open(remote.path).network("ls-remote", "--", address, address=address, timeout_s=1)
+        asking, _ = silent.accept()
+        asking.settimeout(10)
+        while asking.recv(1 << 16):  # ends when the program that asked has ended
+            pass
+        asking.close()
+
+
+def test_a_cut_remote_is_read_and_what_it_lacked_is_fetched_when_it_has_it(
+    tmp_path: Path, remote: GitRepository
+) -> None:
+    sha = remote.commit("feat: more", {"b": "1"})
+    cut = tmp_path / "cut.git"
+    remote.git("clone", "--quiet", "--bare", "--depth", "1", "--no-single-branch", f"file://{remote.path}", str(cut))
+    clone = Clone(f"file://{cut}", tmp_path / "clones" / "cut")
+    git = clone.fetch()
+    assert (git.default_branch(None).tips, git.is_shallow()) == ((sha,), True)
+    remote.git("-C", str(cut), "fetch", "--quiet", "--unshallow", "origin")
+    git = clone.fetch()
+    assert not git.is_shallow()
+    assert len(git.lines("rev-list", sha)) == 2
+
+
+def test_separate_checkpoints_stand_beside_those_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: GitRepository
+) -> None:
+    own = remote.git("rev-parse", "entire/checkpoints/v1").strip()
+    apart = GitRepository.create(tmp_path / "served" / "o" / "apart.git")
+    said = ClaudeTranscript("t").prompt("ship it").reply("Done.").prompt("no, run the tests first")
+    apart.commit("feat: keep", {"a": "1"})
+    apart.checkpoint_branch([("2" * 12, [StoredSession(said.encode(), "t")])])
+    settings = '{"strategy_options": {"checkpoint_remote": {"provider": "x", "repo": "o/apart"}}}'
+    remote.commit("chore: keep checkpoints apart", {".entire/settings.json": settings})
+    remote.path.rename(tmp_path / "served" / "o" / "remote.git")
+    handler = type("Handler", (_Guarded,), {"root": tmp_path / "served"})
+    monkeypatch.setenv("REFLECT_GIT_TOKEN", "geheim")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            clone = Clone(f"http://127.0.0.1:{server.server_port}/o/remote.git", tmp_path / "clone")
+            found = [clone.fetch().refs("refs/heads", "refs/remotes/origin/entire") for _ in range(2)]
+        finally:
+            server.shutdown()
+            thread.join()
+    theirs = apart.git("rev-parse", "entire/checkpoints/v1").strip()
+    assert [[ref.oid for ref in refs] for refs in found] == [[theirs, own], [theirs, own]]
+
+
+def test_two_organisations_share_no_clone(tmp_path: Path) -> None:
+    folders = set()
+    for name in ("one", "two"):
+        file = tmp_path / f"{name}.yaml"
+        address = f"file://{tmp_path}/{name}.git"
+        file.write_text(
+            f"name: {name}\nstate_dir: state\nprojects: [{{id: shop, repository: '{address}'}}]\n", encoding="utf-8"
+        )
+        clone = Estate.load(file).clone("shop")
+        assert clone is not None
+        folders.add(clone.folder)
+    assert len(folders) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("https://me:geheim@forge.example/x", "https://forge.example/x"),
+        ("https://me:ge@heim@forge.example/x", "https://forge.example/x"),
+        ("ftp://geheim@forge.example/x", "ftp://forge.example/x"),
+        ("https://forge.example/x?private_token=geheim&a=geheim", "https://forge.example/x?***"),
+        ("Authorization: Basic geheim", "Authorization:***"),
+        ("me:geheim@forge.example", "forge.example"),
+        (
+            "git@forge.example:a/b.git was refused: ann@a.example",
+            "git@forge.example:a/b.git was refused: ann@a.example",
+        ),
+    ],
+)
+def test_credentials_are_left_out_of_what_is_told(text: str, told: str) -> None:
+    assert without_credentials(text) == told
 
 
 @pytest.mark.parametrize("token", ["", "falsch-und-geheim"])

@@ -82,11 +82,11 @@ projects:
         ("name: a\nprojects: []\n", "2: projects: names no project, and nothing is discovered"),
         (
             "name: a\nprojects:\n- {id: x, repository: x, overrides: {engin: y}}\n",
-            "3: projects[0].overrides: is {'engin': 'y'}: engin: no such setting",
+            "3: projects[0].overrides: engin: no such setting",
         ),
         (
             "name: a\nprojects:\n- {id: x, repository: x, overrides: {max_lines: 1}}\n",
-            "3: projects[0].overrides: is {'max_lines': 1}: is 1",
+            "3: projects[0].overrides: max_lines is 1: ",
         ),
         (
             "name: a\nprojects:\n- {id: x, repository: x, memory_enabled: 'no'}\n",
@@ -105,9 +105,59 @@ def test_what_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="holds no password") as raised:
+    with pytest.raises(ConfigurationError, match="holds no password or token") as raised:
         load(tmp_path, "name: a\nprojects:\n- {id: x, repository: 'https://me:geheim@forge.example/x.git'}\n")
     assert "geheim" not in str(raised.value)
+
+
+_SECRET = "g3h3im0000"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"name: a\nprojects: [{{id: x, repository: 'ftp://me:{_SECRET}@forge.example/x.git'}}]\n",
+        f"name: a\nprojects: [{{id: x, repository: 'me:{_SECRET}@forge.example:x.git'}}]\n",
+        f"name: a\nprojects: [{{id: x, repository: 'https://forge.example/x.git?private_token={_SECRET}'}}]\n",
+        f"name: a\nprojects: [{{id: x, repository: 'https://{_SECRET}@f.example/x'}}, "
+        f"{{id: y, repository: 'https://{_SECRET}@f.example/x'}}]\n",
+        f"name: a\nprojects: [{{id: x, repository: x, publish: {{api_url: 'ftp://me:{_SECRET}@forge.example'}}}}]\n",
+        f"name: a\nledger: ['postgresql://me:{_SECRET}@db.example/x']\nprojects: [{{id: x, repository: x}}]\n",
+        f"name: a\nledger: postgresql://me:{_SECRET}@db.example/x: y\n",
+        f"name: a\nprojects:\n- repository: 'https://me:{_SECRET}@forge.example/x\n",
+        f"name: a\nprojects: [{{id: x, repository: x, overrides: {{token: {_SECRET}}}}}]\n",
+    ],
+    ids=["scheme", "no-scheme", "query", "twice", "api", "ledger", "yaml", "yaml-quote", "override"],
+)
+def test_no_fault_repeats_what_could_be_a_secret(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"organisation\.yaml cannot be used") as raised:
+        load(tmp_path, text)
+    assert _SECRET not in str(raised.value)
+
+
+def test_a_token_in_place_of_a_user_is_refused(tmp_path: Path) -> None:
+    token = "glpat-" + "a1B2" * 6
+    with pytest.raises(ConfigurationError, match="no password or token") as raised:
+        load(tmp_path, f"name: a\nprojects: [{{id: x, repository: 'https://{token}@forge.example/x.git'}}]\n")
+    assert token not in str(raised.value)
+    assert load(tmp_path, "name: a\nprojects: [{id: x, repository: 'https://ann@forge.example/x.git'}]\n").members["x"]
+
+
+@pytest.mark.parametrize("pattern", ["", "/", "**foo", "~no-such-user-here/*"])
+def test_a_pattern_that_names_no_folder_is_told_with_all_else(tmp_path: Path, pattern: str) -> None:
+    assert wrong(tmp_path, f"name: a\ncolour: b\ndiscovery: {{clones: ['{pattern}']}}\n")[1].startswith(
+        "3: discovery.clones: "
+    )
+
+
+def test_a_repository_in_place_that_cannot_be_read_is_not_called_new_without_a_word(tmp_path: Path) -> None:
+    made = GitRepository.create(tmp_path / "x")
+    made.commit("feat: a", {"a": "1"})
+    file = tmp_path / "organisation.yaml"
+    file.write_text("name: a\nprojects: [{id: x, repository: x}]\n", encoding="utf-8")
+    assert Estate.load(file).news("x").unknown == ""
+    (made.path / ".git" / "HEAD").write_text("junk", encoding="utf-8")
+    assert "not inside a git repository" in Estate.load(file).news("x").unknown
 
 
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
