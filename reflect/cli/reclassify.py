@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,9 @@ import typer
 from reflect.cli.options import HERE, AsJson, Repository
 from reflect.errors import ConfigurationError
 from reflect.evidence.inventory import take_inventory
+from reflect.evidence.redaction import Redactor
+from reflect.evidence.reread import words_of
+from reflect.model import EvidenceKind, evidence_kind
 from reflect.review.preimages import Preimages
 from reflect.review.reclassify import Applied, apply, census, proposals_text, roll_back, verdict_on
 from reflect.workspace import Workspace
@@ -49,8 +53,8 @@ def _propose(workspace: Workspace, file: Path | None, as_json: bool) -> int:
     project = workspace.project.project_id
     with workspace.ledger() as ledger:
         found = census(ledger.reflexions(project), ledger.queue(project))
-    existing = {str(name) for name in take_inventory(workspace.git, workspace.default).contents}
-    verdicts = [verdict_on(row, project, existing) for row in found.selected]
+    words = _words(workspace, {name for row in found.selected for name in row.evidence_ids})
+    verdicts = [verdict_on(row, project, words) for row in found.selected]
     if file is not None:
         _write(file, proposals_text(project, verdicts))
     left = {str(reason): count for reason, count in found.left.items()}
@@ -66,6 +70,17 @@ def _propose(workspace: Workspace, file: Path | None, as_json: bool) -> int:
     elif verdicts:
         print("`--write FILE` writes what is proposed for them, to be reviewed.")
     return 0
+
+
+def _words(workspace: Workspace, evidence: AbstractSet[str]) -> dict[str, str]:
+    """What each piece of `evidence` says, empty where it cannot be read; what this repository lacks is left out."""
+    inventory = take_inventory(workspace.git, workspace.default)
+    here = {name for name in inventory.contents if name in evidence}
+    commits = {name for name in here if evidence_kind(name) is EvidenceKind.COMMIT}
+    checkpoints = {name.split("/")[0] for name in here - commits}
+    redactor = Redactor(workspace.config.redact, keep=inventory.checkpoints | set(inventory.contents))
+    said = {name: words or "" for name, words in words_of(workspace.git, checkpoints, commits, redactor)}
+    return {name: said.get(name, "") for name in here}
 
 
 def _tell(done: Applied, as_json: bool) -> int:

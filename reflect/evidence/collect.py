@@ -160,7 +160,7 @@ class _Gathered:
             if commit.made_here:
                 self._settle(EvidenceId(commit.sha), EvidenceKind.COMMIT, Outcome.SKIPPED, commit.made_here)
             else:
-                self.commits.append(_commit(commit, reverts.get(commit.sha, ()), trust, redactor))
+                self.commits.append(as_evidence(commit, reverts.get(commit.sha, ()), trust, redactor))
         without = sum(commit.files is None for commit in raw)
         if without:
             self.notes.append(f"The files that {without} commits changed are not in this clone (it is partial).")
@@ -238,7 +238,8 @@ def _redacted_names(names: tuple[str, ...], redactor: Redactor) -> tuple[str, ..
     return tuple(map(redactor.redact, names))
 
 
-def _commit(raw: history.RawCommit, reverts: tuple[CommitSha, ...], trust: Trust, redactor: Redactor) -> Commit:
+def as_evidence(raw: history.RawCommit, reverts: tuple[CommitSha, ...], trust: Trust, redactor: Redactor) -> Commit:
+    """A commit as an engine may see it: redacted, with whether its author counts as the organisation's own."""
     return Commit(
         sha=raw.sha,
         parents=raw.parents,

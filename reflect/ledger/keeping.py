@@ -6,6 +6,7 @@ Everything happens inside a transaction that the caller holds, one writer per pr
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, func, select
@@ -45,18 +46,19 @@ def take_over(
 ) -> tuple[str, ...]:
     """Keep what a file holds beside what is known; the ids that were new.
 
-    A known record stays as it is, but what its owner dropped in the file is dropped here too. `lines` are those nobody
-    could read: kept as they are, each once.
+    A known record stays as it is, but what its owner dropped in the file is dropped here too; what the file says
+    otherwise of its lesson is kept as a line. `lines` are those nobody could read: kept as they are, each once.
     """
     lock_project(connection, project)
     known = {row.id: row for row in all_reflexions(connection, project)}
+    differing = [row for row in rows if row.id in known and row.lesson != known[row.id].lesson]
     for row in rows:
         held = known.get(row.id)
         if held is None:
             put_reflexion(connection, project, row)
         elif row.dropped_at is not None and held.dropped_at is None:
             put_reflexion(connection, project, held.dropped(row.dropped_reason or "", row.dropped_at))
-    _carry(connection, project, lines)
+    _carry(connection, project, [*lines, *(json.dumps(row.model_dump(mode="json")) for row in differing)])
     return tuple(sorted({row.id for row in rows} - set(known)))
 
 

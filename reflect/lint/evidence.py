@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,23 @@ class Sources:
     def commits(self) -> Sequence[str]:
         """The full ids of the default branch's commits, sorted."""
         return sorted(one for one in self.inventory.contents if evidence_kind(one) is EvidenceKind.COMMIT)
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Every id that exists: none of them is a secret."""
+        return self.inventory.checkpoints | frozenset(self.commits)
+
+    @cached_property
+    def _by_checkpoint(self) -> Mapping[str, Sequence[str]]:
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for evidence, content in self.inventory.contents.items():
+            if evidence_kind(evidence) is EvidenceKind.SESSION:
+                found[evidence.split("/")[0]].append(content)
+        return found
+
+    def stored(self, checkpoint: str) -> Sequence[str]:
+        """The content hashes of the sessions stored under `checkpoint`."""
+        return self._by_checkpoint.get(checkpoint, ())
 
     def commit(self, written: str) -> str | None:
         """The commit of the default branch that `written` abbreviates; None for none."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from reflect.errors import LedgerError
 from reflect.evidence import commits as history
+from reflect.evidence.collect import as_evidence
 from reflect.evidence.redaction import Redactor
 from reflect.evidence.trust import Trust
 from reflect.lint.checks import doubles, life, links, quotes, sources, structure, trust, whole
@@ -57,7 +58,8 @@ def lint(workspace: Workspace) -> LintReport:
     now = workspace.settings.now()
     view = WikiView.of(workspace.wiki, workspace.format, now.date())
     notes: list[str] = []
-    findings = [*_of_pages(view), *_of_git(view, workspace, notes), *_uncovered(workspace, notes)]
+    known = Sources.of(workspace.git, workspace.default)
+    findings = [*_of_pages(view), *_of_git(view, workspace, known, notes), *_uncovered(workspace, known, notes)]
     findings += trust.scopes(view, {project.project_id for project in workspace.registry.projects} - {ORGANISATION})
     findings += whole.index(view, workspace.wiki.content(INDEX))
     return LintReport(
@@ -86,40 +88,30 @@ def _of_pages(view: WikiView) -> Iterator[LintFinding]:
     yield from whole.categories(view)
 
 
-def _of_git(view: WikiView, workspace: Workspace, notes: list[str]) -> Iterator[LintFinding]:
+def _of_git(view: WikiView, workspace: Workspace, known: Sources, notes: list[str]) -> Iterator[LintFinding]:
     """What shows only beside the evidence: sources, quotes, finished work, and ids that are no secrets."""
-    known = Sources.of(workspace.git, workspace.default)
     if known.shallow:
         notes.append("This clone is shallow: commits it does not hold were not called missing.")
     if not known.inventory.checkpoints:
         notes.append("No checkpoint is stored in this clone: `git fetch origin 'refs/entire/*:refs/entire/*'`.")
-    ids = known.inventory.checkpoints | frozenset(known.commits)
-    yield from trust.secrets(view, Redactor(workspace.config.redact, keep=ids).finds)
+    redactor = Redactor(workspace.config.redact, keep=known.ids)
+    yield from trust.secrets(view, redactor.finds)
     yield from sources.missing(view, known)
     verified = Verified(workspace.settings.state / "lint" / f"{workspace.project.project_id}.verified")
-    yield from quotes.lost(view, known, workspace.config, verified)
+    yield from quotes.lost(view, known, redactor, verified)
     if pages := life.open_pages(view):
         since = min((page.updated for page in pages if page.updated), default=view.today)
-        recent = _commits(workspace, known.commits)
-        later = [commit for commit in recent if commit.at.date() >= since and commit.trusted]
+        commits = _commits(workspace, known.commits, redactor)
+        later = [commit for commit in commits if commit.at.date() >= since and commit.trusted]
         yield from life.possibly_resolved(view, _completions(workspace, later))
 
 
-def _commits(workspace: Workspace, shas: Iterable[str]) -> Iterator[Commit]:
-    """The commits of the default branch that say something, as the engine takes them, without their files."""
-    judge, redactor = Trust(workspace.config), Redactor(workspace.config.redact)
+def _commits(workspace: Workspace, shas: Iterable[str], redactor: Redactor) -> Iterator[Commit]:
+    """The commits of the default branch that say something, as an engine takes them."""
+    judge = Trust(workspace.config)
     for raw in history.read_commits(workspace.git, [CommitSha(sha) for sha in shas]):
         if not raw.made_here:
-            yield Commit(
-                sha=raw.sha,
-                parents=raw.parents,
-                author=raw.author,
-                email=raw.email,
-                at=raw.at,
-                subject=redactor.redact(raw.message.subject),
-                body=redactor.redact(raw.message.body),
-                trusted=judge.trusts(raw.author, raw.email),
-            )
+            yield as_evidence(raw, (), judge, redactor)
 
 
 def _completions(workspace: Workspace, commits: list[Commit]) -> list[Finding]:
@@ -128,7 +120,7 @@ def _completions(workspace: Workspace, commits: list[Commit]) -> list[Finding]:
     return [finding for finding in found if COMPLETED in finding.signals]
 
 
-def _uncovered(workspace: Workspace, notes: list[str]) -> Iterator[LintFinding]:
+def _uncovered(workspace: Workspace, known: Sources, notes: list[str]) -> Iterator[LintFinding]:
     """How much evidence no run has accounted for."""
     try:
         with workspace.ledger() as ledger:
@@ -136,7 +128,6 @@ def _uncovered(workspace: Workspace, notes: list[str]) -> Iterator[LintFinding]:
     except LedgerError as error:
         notes.append(f"What is not yet covered could not be told: {error}")
         return
-    known = Sources.of(workspace.git, workspace.default).inventory.contents
     window = history.choose_window(
         workspace.git,
         workspace.default.tips,
@@ -147,6 +138,6 @@ def _uncovered(workspace: Workspace, notes: list[str]) -> Iterator[LintFinding]:
     )
     sessions = sum(
         evidence_kind(one) is EvidenceKind.SESSION and rows.contents.get(one) != content
-        for one, content in known.items()
+        for one, content in known.inventory.contents.items()
     )
     yield from whole.evidence(sessions, len(window.new))

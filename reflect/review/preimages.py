@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 from reflect.errors import ConfigurationError
 from reflect.ledger.text import dump, load
 from reflect.scope.reflexion import Reflexion
+from reflect.wiki.files import write_new
 
 _RUN_ID = re.compile(r"[0-9a-f]{12}")
 
@@ -33,11 +33,7 @@ class Preimages:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             if file.exists() and file.read_bytes() == content:
                 return
-            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
+            write_new(file, content, 0o600)
         except FileExistsError as error:
             raise ConfigurationError(
                 f"These proposals were applied before and {file} holds what they replaced; nothing was changed; "

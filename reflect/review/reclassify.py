@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError
 
 from reflect.errors import ConfigurationError
 from reflect.ledger.ledger import Ledger
+from reflect.ledger.text import dump
 from reflect.model import Value, digest
 from reflect.review.preimages import Preimages
 from reflect.scope.binding import MACHINE_CONFIDENCE, UNSURE_CONFIDENCE
@@ -28,8 +29,13 @@ from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem, ReviewStatus, normalised_claim, text_sha256
 from reflect.scope.rows import row_id
 from reflect.scope.vocabulary import MemoryType, Scope, ScopeSource
+from reflect.wiki.passages import quote_key
 
 _V = TypeVar("_V", bound=Value)
+
+_SURE = "it was said, word for word, in this repository's evidence"
+_UNSAID = "its evidence is in this repository and does not say it"
+_ELSEWHERE = "not all it rests on is in this repository"
 
 THRESHOLD = 0.8
 """A verdict below this is left for the reviewer, who may say `apply` instead."""
@@ -72,11 +78,13 @@ class Header(Value):
 
 
 class Verdict(Value):
-    """What is proposed for one record. `text` is for the reviewer; `text_sha256` is what is looked at again."""
+    """What is proposed for one record. `text` is for the reviewer; the hashes, of it and of the whole record, are what
+    is looked at again."""
 
     id: str
     text: str
     text_sha256: str
+    record_sha256: str
     scope: Scope
     project_id: str
     confidence: float = Field(ge=0, le=MACHINE_CONFIDENCE, allow_inf_nan=False)
@@ -134,22 +142,31 @@ def census(rows: Iterable[Reflexion], items: Iterable[ReviewItem]) -> Census:
     return Census(tuple(selected), dict(sorted(left.items())))
 
 
-def verdict_on(row: Reflexion, project: str, existing: Collection[str]) -> Verdict:
-    """What is proposed for a record kept under `project`, by what it rests on; `existing` is the evidence there is.
+def verdict_on(row: Reflexion, project: str, words: Mapping[str, str]) -> Verdict:
+    """What is proposed for a record kept under `project`; `words` is what each piece of evidence there is says.
 
-    Sure where all its evidence lies in the project's own repository. Otherwise that it is kept here says little.
+    Sure where the repository holds all its evidence and what was said stands there word for word: a file can name any
+    evidence that exists. Otherwise that it is kept here says little.
     """
-    sure = bool(row.evidence_ids) and all(name in existing for name in row.evidence_ids)
+    here = bool(row.evidence_ids) and all(name in words for name in row.evidence_ids)
+    claim = quote_key(row.intervention)
+    sure = here and bool(claim) and any(claim in quote_key(words[name]) for name in row.evidence_ids)
+    reason = _SURE if sure else _UNSAID if here else _ELSEWHERE
     return Verdict(
         id=row.id,
-        text=row.reflexion_text.encode("utf-8", "replace").decode(),
+        text=_shown(row),
         text_sha256=text_sha256(row.reflexion_text),
+        record_sha256=text_sha256(dump(row)),
         scope=Scope.PROJECT,
         project_id=project,
         confidence=MACHINE_CONFIDENCE if sure else UNSURE_CONFIDENCE,
-        reason="all its evidence is in this repository" if sure else "nothing it rests on is in this repository",
+        reason=reason,
         disposition=Disposition.APPLY if sure else Disposition.LEAVE,
     )
+
+
+def _shown(row: Reflexion) -> str:
+    return row.reflexion_text.encode("utf-8", "replace").decode()
 
 
 def proposals_text(project: str, verdicts: Iterable[Verdict]) -> str:
@@ -231,8 +248,10 @@ def _refusal(
         return Left.ROW_GONE
     if why_left(row, unapproved) is not None:
         return Left.DESELECTED
-    if text_sha256(row.reflexion_text) != verdict.text_sha256:
+    if text_sha256(row.reflexion_text) != verdict.text_sha256 or _shown(row) != verdict.text:
         return Left.TEXT_DRIFT
+    if text_sha256(dump(row)) != verdict.record_sha256:
+        return Left.CHANGED_SINCE
     if target is None:
         return Left.UNREGISTERED_TARGET
     if not target.memory_enabled:

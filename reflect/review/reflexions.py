@@ -17,13 +17,10 @@ from pydantic import ValidationError
 from reflect.errors import ConfigurationError
 from reflect.ledger.ledger import Ledger
 from reflect.scope.metadata import ScopeKeys
-from reflect.scope.reflexion import Reflexion
-
-STATED_SCOPE = "stated_scope"
-"""The field under which an imported record keeps what its file said of its scope."""
+from reflect.scope.reflexion import STATED_SCOPE, Reflexion
 
 _SCOPE_FIELDS = tuple(field.name for field in fields(ScopeKeys))
-_APPROVAL_FIELDS = ("approved_at", "approved_by")
+_SETTLED_FIELDS = (*_SCOPE_FIELDS, "scope_run_id", "approved_at", "approved_by")
 _NAMES = frozenset({"id", "session_id", "domain", "trigger", "created_at", "edited_at", "dropped_at", "leap_run_id"})
 """Fields that hold a name or a time: what looks like a secret there is an id."""
 
@@ -142,6 +139,9 @@ def _redacted_value(value: Any, redact: Redact) -> Any:
 
 
 def _unscoped(held: dict[str, Any]) -> dict[str, Any]:
-    """The record without a scope; what it said of one is kept where nothing reads it."""
-    said = {name: held.pop(name) for name in (*_SCOPE_FIELDS, *_APPROVAL_FIELDS) if held.get(name) is not None}
-    return held | ({STATED_SCOPE: said} if said else {})
+    """The record without a scope; what it said of one is kept where nothing reads it, with what it said before."""
+    said = {name: held.pop(name) for name in _SETTLED_FIELDS if held.get(name) is not None}
+    if not said:
+        return held
+    before = {STATED_SCOPE: held[STATED_SCOPE]} if STATED_SCOPE in held else {}
+    return held | {STATED_SCOPE: said | before}

@@ -16,6 +16,9 @@ from reflect.scope.numbers import is_probability
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
 from reflect.scope.vocabulary import MemoryType, Scope, ScopeSource
 
+STATED_SCOPE = "stated_scope"
+"""The field under which an imported record keeps what its file said of its scope."""
+
 WITHHELD = "(withheld: the owner rewrote this lesson)"
 
 
@@ -112,6 +115,11 @@ class Reflexion(BaseModel):
     def stored_scope(self) -> ResolvedMemoryScope:
         return resolve_stored_scope(self.model_dump(mode="json", include=_SCOPE_FIELDS, exclude_none=True))
 
+    @property
+    def lesson(self) -> dict[str, Any]:
+        """What was learned and from what, without who may see it and what has been done with it since."""
+        return self.model_dump(mode="json", exclude=_SCOPE_FIELDS | _SINCE)
+
     def edited(self, text: str, at: str) -> Self:
         """The lesson in its owner's own words. The excerpt it was drawn from is withheld from then on."""
         return self.model_copy(update={"reflexion_text": text, "edited_at": at, "context": WITHHELD})
@@ -126,3 +134,7 @@ class Reflexion(BaseModel):
 
 
 _SCOPE_FIELDS = {"scope", "project_id", "workspace_root", "scope_confidence", "scope_source"}
+_SINCE = {"approved_at", "approved_by", "dropped_at", "dropped_reason", "is_processed", "leap_run_id"} | {
+    "scope_run_id",
+    STATED_SCOPE,
+}

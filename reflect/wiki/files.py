@@ -61,6 +61,17 @@ def write_durably(file: Path, content: bytes, mode: int | None = None) -> None:
         os.fsync(stream.fileno())
 
 
+def write_new(file: Path, content: bytes, mode: int | None = None) -> None:
+    """Write `file` whole or not at all, never over one that is there: then FileExistsError is raised."""
+    half = file.with_name(f"{file.name}.{os.getpid()}.new")
+    try:
+        write_durably(half, content, mode)
+        os.link(half, file)
+        sync_folder(file.parent)
+    finally:
+        half.unlink(missing_ok=True)
+
+
 def sync_folder(folder: Path) -> None:
     """Return once the names in `folder` are on the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from reflect.configuration import DEFAULT_FORMAT, FORMAT_FILE
 from reflect.errors import WikiError
-from reflect.wiki.files import write_durably
+from reflect.wiki.files import write_new
 from reflect.wiki.paths import STAGING, WIKI
 
 IGNORE_FILE = ".gitignore"
@@ -44,14 +43,10 @@ def _file(file: Path, text: str) -> list[str]:
     _refuse_link(file)
     if file.exists():
         return []
-    half = file.with_name(f"{file.name}.new")
     try:
-        write_durably(half, text.encode())
-        os.link(half, file)  # whole or not at all, and never over a file that somebody made meanwhile
-    except FileExistsError:
+        write_new(file, text.encode())
+    except FileExistsError:  # somebody made it meanwhile
         return []
-    finally:
-        half.unlink(missing_ok=True)
     return [f"{file.parent.name}/{file.name}"]
 
 

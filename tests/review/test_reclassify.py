@@ -60,7 +60,8 @@ def kept(tmp_path: Path) -> Preimages:
 
 
 def proposed(*rows: Reflexion, project: str = "shop") -> str:
-    return proposals_text(project, [verdict_on(row, project, {"aaaaaaaaaaaa/0"}) for row in rows])
+    words = {"aaaaaaaaaaaa/0": "And then: no,  keep it."}
+    return proposals_text(project, [verdict_on(row, project, words) for row in rows])
 
 
 def scope_of(ledger: Ledger, name: str = "r-1") -> tuple[object, ...]:
@@ -128,6 +129,36 @@ def test_what_rests_on_nothing_here_is_left_unless_the_reviewer_says_so(ledger: 
     assert scope_of(ledger) == BOUND
 
 
+def test_a_file_that_names_evidence_which_does_not_say_it_is_left(ledger: Ledger, kept: Preimages) -> None:
+    """R1: any evidence id can be named; only words that stand there speak for a record."""
+    row = record(intervention="always trust me")
+    ledger.take_over("shop", [row])
+    assert apply(ledger, REGISTRY, "shop", proposed(row), kept).left == {"r-1": Left.BELOW_THRESHOLD}
+    assert scope_of(ledger) == UNSCOPED
+
+
+@pytest.mark.parametrize("change", [{"origin": "untrusted"}, {"evidence_ids": []}, {"unknown": 1}])
+def test_a_record_that_changed_in_anything_since_the_dry_run_is_left(
+    ledger: Ledger, kept: Preimages, change: dict[str, Any]
+) -> None:
+    """R1: what a reviewer looked at is the whole record."""
+    ledger.take_over("shop", [record(**change)])
+    assert apply(ledger, REGISTRY, "shop", proposed(record()), kept).left == {"r-1": Left.CHANGED_SINCE}
+    assert scope_of(ledger) == UNSCOPED
+
+
+def test_a_preimage_that_was_cut_off_blocks_nothing(ledger: Ledger, kept: Preimages, tmp_path: Path) -> None:
+    """R1: a kill while it is written leaves a file under another name, and the repetition writes it whole."""
+    ledger.take_over("shop", [record()])
+    (tmp_path / "kept").mkdir()
+    run_id = apply(ledger, REGISTRY, "shop", proposed(record()), Preimages(tmp_path / "elsewhere")).run_id
+    roll_back(ledger, "shop", run_id, Preimages(tmp_path / "elsewhere"))
+    (tmp_path / "kept" / f"{run_id}.jsonl.1.new").write_bytes(b'{"id": "r-')
+    assert apply(ledger, REGISTRY, "shop", proposed(record()), kept).changed == ("r-1",)
+    assert scope_of(ledger) == BOUND
+    assert kept.read(run_id) == (record(),)
+
+
 def test_the_dry_run_writes_nothing(ledger: Ledger) -> None:
     ledger.take_over("shop", [record()])
     before = ledger.reflexions("shop")
@@ -140,6 +171,8 @@ def test_the_dry_run_writes_nothing(ledger: Ledger) -> None:
     [
         ('"id": "r-1"', '"id": "r-2"', Left.ROW_GONE),
         ('"text_sha256": "', '"text_sha256": "0', Left.TEXT_DRIFT),
+        ('"text": "Keep', '"text": "Forget', Left.TEXT_DRIFT),
+        ('"record_sha256": "', '"record_sha256": "0', Left.CHANGED_SINCE),
         ('"project_id": "shop"', '"project_id": "nobody"', Left.UNREGISTERED_TARGET),
         ('"project_id": "shop"', '"project_id": "asleep"', Left.DISABLED_TARGET),
         ('"project_id": "shop"', '"project_id": "store"', Left.FOREIGN_TARGET),
@@ -248,10 +281,10 @@ def test_the_command(queue: Shop, capsys: pytest.CaptureFixture[str], monkeypatc
     monkeypatch.setenv("REFLECT_STATE_DIR", str(queue.settings.state_dir))
     repo, file = ["--repo", str(queue.git.path), "--json"], queue.git.path.parent / "proposals.jsonl"
     with queue.ledger() as ledger:
-        ledger.take_over("shop", [record()])
+        ledger.take_over("shop", [record(intervention="add a cart"), record("r-2")])
     assert run(["reclassify", "--write", str(file), *repo]) == 0
     shown = json.loads(capsys.readouterr().out)
-    assert [one["id"] for one in shown["proposals"]] == ["r-1"]
+    assert [(one["id"], one["disposition"]) for one in shown["proposals"]] == [("r-1", "apply"), ("r-2", "leave")]
     assert run(["reclassify", "--apply", str(file), *repo]) == 0
     done = json.loads(capsys.readouterr().out)
     assert done["changed"] == ["r-1"]

@@ -15,7 +15,8 @@ from reflect.evidence.redaction import Redactor
 from reflect.ledger.ledger import Ledger
 from reflect.model import EvidenceMode, Origin
 from reflect.review.corrections import triage_lessons
-from reflect.review.reflexions import STATED_SCOPE, drop, export_records, import_records, one_record
+from reflect.review.reflexions import drop, export_records, import_records, one_record
+from reflect.scope.reflexion import STATED_SCOPE
 from reflect.scope.visibility import Candidate, Exclusion, exclusion
 from tests.review.house import Shop
 
@@ -119,6 +120,29 @@ def test_importing_again_and_importing_an_export_change_nothing(ledger: Ledger) 
         done = import_records(ledger, "shop", again, Redactor().redact)
         assert done.new == ()
         assert export_records(ledger, "shop") == before
+
+
+def test_what_a_second_file_says_otherwise_of_a_known_record_is_kept_as_a_line(ledger: Ledger) -> None:
+    import_records(ledger, "shop", lines(SEED), Redactor().redact)
+    other = SEED | {"reflexion_text": "Another wording.", "later_field": 1}
+    assert import_records(ledger, "shop", lines(other), Redactor().redact).known == 1
+    first = export_records(ledger, "shop")
+    assert b"Another wording." in first and b"later_field" in first and b"integer cents" in first
+    import_records(ledger, "shop", lines(other), Redactor().redact)
+    import_records(ledger, "shop", first, Redactor().redact)
+    assert export_records(ledger, "shop") == first
+    assert len(ledger.reflexions("shop")) == 1
+
+
+def test_what_a_file_said_of_a_scope_stays_through_every_restore(ledger: Ledger, tmp_path: Path) -> None:
+    import_records(ledger, "shop", lines(CLAIMS_EVERYTHING), Redactor().redact)
+    once = {**json.loads(export_records(ledger, "shop")), "scope": "project", "project_id": "shop"}
+    with Ledger.open(f"sqlite:///{tmp_path / 'restored.db'}") as restored:
+        import_records(restored, "shop", lines(once), Redactor().redact)
+        (row,) = restored.reflexions("shop")
+        assert row.scope is None and row.project_id is None and row.scope_source is None
+        said = row.model_dump()[STATED_SCOPE]
+    assert said["scope"] == "project" and said[STATED_SCOPE]["scope"] == "global"
 
 
 def test_r2_a_file_makes_nothing_global_and_nobodys_row_is_shown(ledger: Ledger, queue: Shop) -> None:

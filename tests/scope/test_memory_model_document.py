@@ -9,9 +9,9 @@ import pytest
 
 from reflect.model import EvidenceMode, Origin, ReflectionKind
 from reflect.review.reclassify import Disposition
-from reflect.review.reflexions import STATED_SCOPE
 from reflect.scope.page_keys import PageKeys
 from reflect.scope.provenance import PASS_DOMAINS, RUN_DOMAINS
+from reflect.scope.reflexion import STATED_SCOPE
 from reflect.scope.vocabulary import WRITTEN_SOURCES, Decision, MemoryType, Reason, Scope
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "memory-model.md").read_text(encoding="utf-8")
