@@ -86,10 +86,10 @@ class Progress:
             self._done += 1
             share = 100.0 * self._done / self._total
             due = self._done == self._total or time.monotonic() - self._told >= EVERY_S
-            self._told = time.monotonic() if due else self._told
-        if due and self._artifact is not None:
-            with untaken("progress"):
-                change(self._artifact, share, f"{self._done} of {self._total} projects")
+            if due and self._artifact is not None:
+                self._told = time.monotonic()
+                with untaken("progress"):  # told in turn: what is told last is what stays
+                    change(self._artifact, share, f"{self._done} of {self._total} projects")
 
 
 def publish_night(report: NightReport) -> None:

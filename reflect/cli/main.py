@@ -27,7 +27,8 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = _READER_LEFT
-    sys.exit(code)
+    if code:
+        sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:
