@@ -70,7 +70,7 @@ def _serve(parts: ExitStack, environment: Mapping[str, str]) -> None:
     logs = Path(environment["PREFECT_HOME"])
     logs.mkdir(parents=True, exist_ok=True)
     _say(f"Starting the Prefect server (the first time it makes its database, which takes some 20 s); logs: {logs}")
-    server = parts.enter_context(_part("server", ["server", "start"], environment, logs))
+    server = parts.enter_context(part("server", ["server", "start"], environment, logs))
     _wait(f"{address}/api/health", server)
     for command in (
         ["prefect", "work-pool", "create", POOL, "--type", "process", "--overwrite"],
@@ -80,7 +80,7 @@ def _serve(parts: ExitStack, environment: Mapping[str, str]) -> None:
     ):
         _run(command, environment, logs)
     start = ["worker", "start", "--pool", POOL, "--limit", str(WORKER_SLOTS), "--install-policy", "never"]
-    worker = parts.enter_context(_part("worker", start, environment, logs))
+    worker = parts.enter_context(part("worker", start, environment, logs))
     _say(f"The UI is at {address} (organisation: {environment['REFLECT_ORGANISATION']}). Ctrl-C stops everything.")
     while True:
         for name, process in (("server", server), ("worker", worker)):
@@ -100,7 +100,7 @@ def _run(command: list[str], environment: Mapping[str, str], logs: Path) -> None
 
 
 @contextmanager
-def _part(
+def part(
     name: str, command: list[str], environment: Mapping[str, str], logs: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A part that runs as long as the body, in a process group of its own: Ctrl-C reaches it through us, in order."""

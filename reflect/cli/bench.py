@@ -29,16 +29,8 @@ def bench_for(repo: Path, organisation: Path | None, by: str | None, *, deciding
         return
     estate = Estate.load(file)
     name = by or (_user_at(repo) if deciding else "")
-    with estate.ledger() as ledger:
-        yield Bench.of_organisation(
-            ledger,
-            estate.registry(),
-            estate.workspace,
-            estate.settings,
-            name,
-            home=estate.home,
-            maintainers=estate.maintainers,
-        )
+    with estate.bench(name) as bench:
+        yield bench
 
 
 def _user_at(repo: Path) -> str:

@@ -16,7 +16,6 @@ from reflect.model import CheckpointId, EvidenceId, is_checkpoint_id, session_ev
 
 BRANCH = "entire/checkpoints/v1"
 REFS = "refs/entire/checkpoints/"
-PATTERNS = (f"refs/heads/{BRANCH}", "refs/remotes", REFS)
 """What to ask `Git.refs` for to see every place that checkpoints are stored in."""
 
 _FOLDER = re.compile(rb"0|[1-9][0-9]{0,5}")

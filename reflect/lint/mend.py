@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -28,7 +28,6 @@ from reflect.wiki.landing import FileChange, Landing
 from reflect.wiki.links import Moves, links_in
 from reflect.wiki.page import SPEC_KEYS, Page, parse_page, sha256
 from reflect.wiki.paths import INDEX, WIKI
-from reflect.wiki.store import WikiState
 from reflect.wiki.toc import render_index
 from reflect.workspace import Workspace
 
@@ -129,21 +128,14 @@ def _relinked(view: WikiView, page: Page) -> str:
 
 def _index(workspace: Workspace, edits: Iterable[FileChange]) -> list[FileChange]:
     """`index.md` as the pages make it once `edits` are in place; nothing where it says so already."""
-    state = _after(workspace.wiki.read(), {change.path: change for change in edits})
+    state = workspace.wiki.read().with_pages(
+        {change.path.removeprefix(f"{WIKI}/"): change.content for change in edits if change.content is not None}
+    )
     wanted = render_index(state).encode()
     present = workspace.wiki.content(INDEX)
     if present == wanted or (present is None and not state.paths):
         return []
     return [FileChange.on_top(workspace.folder, f"{WIKI}/{INDEX}", wanted)]
-
-
-def _after(state: WikiState, changes: Mapping[str, FileChange]) -> WikiState:
-    pages = []
-    for page in state.pages:
-        change = changes.get(f"{WIKI}/{page.path}")
-        content = change.content if change is not None else None
-        pages.append(page if content is None else parse_page(content, page.path).summary())
-    return WikiState(tuple(pages), state.archived, state.unreadable, state.hashes, state.notes)
 
 
 def _land(workspace: Workspace, changes: Sequence[FileChange]) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from reflect.errors import LedgerError
@@ -34,7 +33,6 @@ class LintReport:
     findings: tuple[LintFinding, ...]
     pages: int
     by_category: Mapping[str, int]
-    checked_at: datetime
     notes: tuple[str, ...] = ()
 
     @property
@@ -55,8 +53,7 @@ class LintReport:
 
 def lint(workspace: Workspace) -> LintReport:
     """Check the wiki of `workspace`. Reads git and the ledger, changes neither; worst findings first."""
-    now = workspace.settings.now()
-    view = WikiView.of(workspace.wiki, workspace.format, now.date())
+    view = WikiView.of(workspace.wiki, workspace.format, workspace.settings.now().date())
     notes: list[str] = []
     known = Sources.of(workspace.git, workspace.default)
     findings = [*_of_pages(view), *_of_git(view, workspace, known, notes), *_uncovered(workspace, known, notes)]
@@ -67,7 +64,6 @@ def lint(workspace: Workspace) -> LintReport:
         findings=tuple(sorted(findings, key=lambda finding: finding.order)),
         pages=len(view.state.pages),
         by_category=dict(sorted(Counter(path.split("/")[0] for path in view.active).items())),
-        checked_at=now,
         notes=tuple(notes),
     )
 

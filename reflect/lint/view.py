@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from reflect.configuration import Format
-from reflect.model import Source, Status
+from reflect.model import Source
 from reflect.wiki.fields import related_path, text_of
 from reflect.wiki.links import Link, links_in
 from reflect.wiki.page import Page
@@ -67,7 +67,7 @@ class WikiView:
             folder=wiki.folder,
             state=state,
             pages=pages,
-            active=tuple(path for path, page in standing.items() if page.status in (Status.ACTIVE, Status.OPEN)),
+            active=tuple(path for path, page in standing.items() if page.is_active),
             leads={path: _leads(page) for path, page in standing.items()},
             existing=existing,
             by_key={canonical_key(path): path for path in sorted(existing, reverse=True)},

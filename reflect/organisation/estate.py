@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -23,6 +23,7 @@ from reflect.publish.policy import PublishMode, PublishPolicy
 from reflect.publish.publish import publish, starting_point
 from reflect.publish.retry import note_outcome
 from reflect.report import RunReport
+from reflect.review.bench import Bench
 from reflect.scope.projects import Registry
 from reflect.settings import Settings
 from reflect.wiki.lock import repository_lock
@@ -225,6 +226,20 @@ class Estate:
 
     def ledger(self) -> Ledger:
         return Ledger.open(self.settings.ledger)
+
+    @contextmanager
+    def bench(self, by: str, opened: Callable[[str], Workspace | None] | None = None) -> Iterator[Bench]:
+        """The bench of the whole organisation for an operator called `by`; `opened` opens a project's repository."""
+        with self.ledger() as ledger:
+            yield Bench.of_organisation(
+                ledger,
+                self.registry(),
+                opened or self.workspace,
+                self.settings,
+                by,
+                home=self.home,
+                maintainers=self.maintainers,
+            )
 
     def waiting(self, project: str) -> int:
         """How many claims of `project` wait for an operator."""

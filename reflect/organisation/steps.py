@@ -10,7 +10,6 @@ from reflect.errors import ReflectError
 from reflect.lint.run import LintReport, lint
 from reflect.organisation.estate import Estate
 from reflect.organisation.night import ProjectNight, Step, StepState, explained, step_after
-from reflect.review.bench import Bench
 from reflect.review.synthesis import propose_recurring
 from reflect.workspace import Workspace
 
@@ -23,16 +22,7 @@ _OPENING_S = 5
 
 def synthesise(estate: Estate) -> str:
     """Ask the organisation's operator about lessons that recur in several projects."""
-    with estate.ledger() as ledger:
-        bench = Bench.of_organisation(
-            ledger,
-            estate.registry(),
-            lambda project: _workspace(estate, project),
-            estate.settings,
-            "",
-            home=estate.home,
-            maintainers=estate.maintainers,
-        )
+    with estate.bench("", lambda project: _workspace(estate, project)) as bench:
         done = propose_recurring(bench)
     unread = f"; {', '.join(done.unread)} could not be read" if done.unread else ""
     return f"{done.lessons} lessons, {len(done.proposed)} new in the organisation's queue{unread}"

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from reflect.errors import LedgerError
 from reflect.freshness import LAST_RUN, LastRun
 from reflect.ledger.entry import EvidenceRecord, LedgerEntry, PageRecord, RunState
-from reflect.model import Accounted, EvidenceId, Fate, Finding, Outcome, PageSummary, evidence_kind
+from reflect.model import Accounted, EvidenceId, Fate, Finding, Outcome, evidence_kind
 from reflect.pipeline.intake import Intake
 from reflect.pipeline.scope import Bound, fates_of
 from reflect.pipeline.write import Drafted, Written
@@ -22,7 +22,6 @@ from reflect.wiki.archive import LEAVES
 from reflect.wiki.draft import without_missing_links
 from reflect.wiki.landing import FileChange, Landing
 from reflect.wiki.log import LogEntry, newest_landed, with_entry
-from reflect.wiki.page import parse_page
 from reflect.wiki.paths import INDEX, LOG, WIKI
 from reflect.wiki.store import WikiState
 from reflect.wiki.toc import render_index
@@ -61,7 +60,7 @@ def land(workspace: Workspace, done: Outcomes) -> RunReport:
     pages = _changed(done.written)
     report = report_on(workspace, done)
     entry = _entry(workspace, done, report)
-    state = _state_after(workspace.wiki.read(), pages)
+    state = workspace.wiki.read().with_pages({one.draft.path: one.draft.content for one in pages})
     changes = [_as_change(workspace, _last_run(workspace, done, report, state))]
     if pages:
         changes += [*_page_changes(pages), *_own_changes(workspace, done, pages, state)]
@@ -178,12 +177,6 @@ def _own_changes(
 def _newest_day(pages: Iterable[Drafted]) -> date:
     """The day of the newest words that were written: the log, like the pages, is dated by its evidence."""
     return max(finding.said_at for one in pages for finding in one.bound.action.findings).date()
-
-
-def _state_after(state: WikiState, pages: Iterable[Drafted]) -> WikiState:
-    by_path: dict[str, PageSummary] = {page.path: page for page in state.pages}
-    by_path |= {one.draft.path: parse_page(one.draft.content, one.draft.path).summary() for one in pages}
-    return replace(state, pages=tuple(by_path[path] for path in sorted(by_path)))
 
 
 def _last_run(workspace: Workspace, done: Outcomes, report: RunReport, state: WikiState) -> LastRun:

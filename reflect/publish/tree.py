@@ -153,10 +153,6 @@ def tree_with(git: Git, base: str, wanted: Versions, pages: Pages, environment: 
         return git.run("write-tree", environment={**index, **(environment or {})}).decode().strip()
 
 
-def tree_of(git: Git, commit: str) -> str:
-    return git.store("rev-parse", f"{commit}^{{tree}}").decode().strip()
-
-
 @contextmanager
 def scratch_index(git: Git, base: str) -> Iterator[dict[str, str]]:
     """The environment of an index of our own that holds `base`."""

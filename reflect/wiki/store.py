@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reflect.errors import PageError, WikiError
@@ -27,6 +27,12 @@ class WikiState:
     unreadable: tuple[tuple[str, str], ...] = ()
     hashes: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def with_pages(self, contents: Mapping[str, bytes]) -> WikiState:
+        """The wiki once the pages in `contents`, by path, are written."""
+        by_path = {page.path: page for page in self.pages}
+        by_path |= {path: parse_page(content, path).summary() for path, content in contents.items()}
+        return replace(self, pages=tuple(by_path[path] for path in sorted(by_path)))
 
     @property
     def paths(self) -> frozenset[str]:

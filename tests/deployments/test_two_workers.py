@@ -16,7 +16,7 @@ import psycopg
 import pytest
 import yaml
 
-from deployments.serve import end, server_settings
+from deployments.serve import part, server_settings
 from tests.conftest import ROOT, _wait_until_healthy, command_line_in
 from tests.flows.test_organisation import grow, states, wiki
 from tests.ledger.conftest import postgresql
@@ -83,7 +83,7 @@ def _server(postgresql: str, environment: dict[str, str], place: Path) -> Iterat
             "PREFECT_HOME": str(place / "server"),
         }
     )
-    with _process(["server", "start", "--no-ui"], own, place / "server.log") as server:
+    with part("server", ["server", "start", "--no-ui"], own, place) as server:
         _wait_until_healthy(f"http://127.0.0.1:{port}/api/health", server)
         yield f"http://127.0.0.1:{port}/api"
 
@@ -92,25 +92,8 @@ def _server(postgresql: str, environment: dict[str, str], place: Path) -> Iterat
 def _worker(number: int, environment: dict[str, str], place: Path) -> Iterator[None]:
     command = ["worker", "start", "--pool", "reflect", "--limit", "2", "--name", f"w{number}", "--install-policy"]
     own = environment | {"PREFECT_HOME": str(place / f"worker-{number}"), "PREFECT_WORKER_QUERY_SECONDS": "1"}
-    with _process([*command, "never"], own, place / f"worker-{number}.log"):
+    with part(f"worker-{number}", [*command, "never"], own, place):
         yield
-
-
-@contextmanager
-def _process(arguments: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "prefect", *arguments],
-            env=environment,
-            cwd=ROOT,
-            stdout=stream,
-            stderr=stream,
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            end(process)
 
 
 def _with_python(environment: dict[str, str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from reflect.model import Source, SourceKind
 from reflect.wiki.fields import read_sources, same_source
 from reflect.wiki.markdown import is_rule, plain_lines, split_lines
 from reflect.wiki.page import BANNER, MIXED_BANNER, Page
-from reflect.wiki.passages import CITATION, read_citation
+from reflect.wiki.passages import CITATION, cited_sources
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _NO_STATEMENT = re.compile(
@@ -55,8 +55,8 @@ def unlisted(view: WikiView) -> Iterator[LintFinding]:
 
 def unlisted_of(page: Page) -> tuple[Source, ...]:
     """What the text of `page` cites and its `sources` lack, in the order it is cited."""
-    cited = (source for _, source in _cited(page))
-    return tuple(dict.fromkeys(source for source in cited if not any(same_source(source, one) for one in page.sources)))
+    cited = cited_sources(page.body)
+    return tuple(source for source in cited if not any(same_source(source, one) for one in page.sources))
 
 
 def uncited(view: WikiView) -> Iterator[LintFinding]:
@@ -73,17 +73,10 @@ def _all(page: Page) -> tuple[Source, ...]:
     return tuple(dict.fromkeys((*page.sources, *unlisted_of(page))))
 
 
-def _cited(page: Page) -> Iterator[tuple[int, Source]]:
-    for match in CITATION.finditer(page.body):
-        for source in read_citation(match.group()):
-            yield match.start(), source
-
-
 def _line(page: Page, source: Source) -> int:
     if source.id in page.parts.yaml:
         return line_of(page, source.id)
-    at = next((start for start, one in _cited(page) if one == source), 0)
-    return body_line(page, page.body.count("\n", 0, at))
+    return body_line(page, page.body.count("\n", 0, page.body.find(source.id)))
 
 
 def _sections_without(page: Page) -> Iterator[tuple[int, str]]:
