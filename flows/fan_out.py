@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from prefect import tags
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
@@ -21,7 +20,7 @@ from reflect.organisation.estate import News
 from reflect.organisation.night import ProjectNight, ProjectState
 from tasks.artifacts import slug
 from tasks.night import Progress
-from tasks.parallel import over
+from tasks.parallel import Done, over
 from tasks.project import project as project_task
 from tasks.sealed import sealed
 
@@ -53,15 +52,16 @@ def _spread(night: Night, news: Sequence[News], run: Runner) -> tuple[ProjectNig
         except Exception as error:
             done = ProjectNight.of_error(item.project, error, name=item.name, seconds=time.monotonic() - began)
         progress.one_more()
-        return night.settle(done)
+        night.settle(done)
+        return done
 
     answers = over(news, one, night.estate.nightly.at_once)
-    return tuple(_answer(done.result, done.error, done.item) for done in answers)
+    return tuple(_ended(answer) for answer in answers)
 
 
-def _answer(result: ProjectNight | None, error: Exception | None, item: News) -> ProjectNight:
-    """A project whose end could not be written down has ended all the same."""
-    return result or ProjectNight.of_error(item.project, error or RuntimeError(), name=item.name)
+def _ended(answer: Done[News, ProjectNight]) -> ProjectNight:
+    error = answer.error or RuntimeError("it gave no result")
+    return answer.result or ProjectNight.of_error(answer.item.project, error, name=answer.item.name)
 
 
 def _skipped(night: Night, item: News) -> ProjectNight:
@@ -74,9 +74,9 @@ def _in_a_task(night: Night, item: News) -> ProjectNight:
     def work() -> ProjectNight:
         return ingest_member(night.estate, item.project, night.run, dry_run=night.dry_run)
 
-    with tags(*night.estate.tags(item.project)):
-        limit_s = night.estate.nightly.project_limit_s
-        return project_task(sealed(work), item.project, item.name, limit_s)
+    # The project's task alone is tagged: for every tagged one Prefect asks the server whether its tags are limited.
+    tagged = project_task.with_options(tags=night.estate.tags(item.project))
+    return tagged(sealed(work), item.project, item.name, night.estate.nightly.project_limit_s)
 
 
 def _in_a_deployment(night: Night, item: News) -> ProjectNight:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import uuid
@@ -12,11 +13,13 @@ from datetime import datetime
 
 from prefect.runtime import flow_run
 
-from reflect.errors import RepositoryBusy
+from reflect.errors import LedgerError, RepositoryBusy
 from reflect.organisation import record
 from reflect.organisation.estate import Estate
 from reflect.organisation.night import NightReport, ProjectNight, Step
 from reflect.organisation.nightly import FanOut, Overlap
+
+logger = logging.getLogger("reflect.night")
 
 LEASE = "night"
 """The lease by which a night has its organisation for itself."""
@@ -81,13 +84,15 @@ class Night:
                     ) from busy
             time.sleep(min(POLL_S, max(end - time.monotonic(), 0.05)))
 
-    def settle(self, one: ProjectNight) -> ProjectNight:
-        """Note what became of a project, and what it cost."""
+    def settle(self, one: ProjectNight) -> None:
+        """Note what became of a project, and what it cost. The night's end writes down what cannot be written now."""
         with self._guard:
             self.spent_usd += one.spend.usd
         if not self.dry_run:
-            record.tell(self.estate, self.id, one)
-        return one
+            try:
+                record.tell(self.estate, self.id, one)
+            except LedgerError as error:
+                logger.warning("night: what became of %s could not be written down yet: %s", one.project, error)
 
     @property
     def cap_reached(self) -> bool:

@@ -121,7 +121,7 @@ def lint_and_report(organisation: Path | None = None) -> State[str]:
     """
     estate = Estate.load(organisation)
     publish_nights(estate.name, record.last_nights(estate))
-    return state_of_steps([step(sealed(estate), name, ()) for name in STEPS if name == LINT])
+    return state_of_steps([step(sealed(estate), LINT, ())])
 
 
 @flow(name="synthesis", flow_run_name=_named("synthesis"))
@@ -132,7 +132,7 @@ def synthesise_organisation(organisation: Path | None = None) -> State[str]:
         organisation: The organisation file; the one in REFLECT_ORGANISATION where none is named.
     """
     estate = Estate.load(organisation)
-    return state_of_steps([step(sealed(estate), name, ()) for name in STEPS if name == SYNTHESIS])
+    return state_of_steps([step(sealed(estate), SYNTHESIS, ())])
 
 
 def _steps(estate: Estate, projects: Sequence[ProjectNight]) -> tuple[Step, ...]:

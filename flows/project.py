@@ -6,9 +6,12 @@ import time
 
 from flows.repository import ingest
 from reflect.deadline import check
-from reflect.organisation.estate import Estate, WrittenBack
-from reflect.organisation.night import ProjectNight, ProjectState
+from reflect.organisation.estate import Estate
+from reflect.organisation.night import ProjectNight
+from reflect.publish.policy import PublishMode
+from tasks.publish import write_back
 from tasks.report import publish_report
+from tasks.sealed import sealed
 
 
 def ingest_member(
@@ -27,12 +30,12 @@ def ingest_member(
             lease.check()
 
         report = ingest(workspace, engine or estate.engine, dry_run=dry_run, before_landing=before_landing)
-        back = WrittenBack() if dry_run else estate.write_back(project, workspace, report)
-        waiting = estate.waiting(workspace.project.project_id)
-        publish_report(report, waiting=waiting, url=back.url, written_back=back.said)
         done = ProjectNight.of(report, name=workspace.run_name)
+        policy = estate.publish_policy(project)
+        if not dry_run and policy.mode is not PublishMode.NONE:
+            published = write_back(sealed(workspace), policy, sealed(report))
+            report, done = report.with_published(published), done.written_back_as(published)
+        waiting = estate.waiting(workspace.project.project_id)
+        publish_report(report, waiting=waiting, url=done.url, written_back=done.written_back)
         seconds = round(time.monotonic() - began, 3)
-        told: dict[str, object] = {"project": project, "waiting": waiting, "seconds": seconds}
-        if not back.is_done:
-            told |= {"state": ProjectState.PARTLY, "reason": f"its pages were not written back ({back.said})"}
-        return done.model_copy(update={**back.as_update(), **told})
+        return done.model_copy(update={"project": project, "waiting": waiting, "seconds": seconds})

@@ -14,6 +14,7 @@ from prefect.states import Completed, Failed
 
 from reflect.ledger.nights import NightRow
 from reflect.organisation.night import (
+    FAILURES,
     NightReport,
     NightState,
     ProjectNight,
@@ -55,7 +56,7 @@ def state_of(report: NightReport) -> State[NightReport]:
 def state_of_project(one: ProjectNight) -> State[str]:
     """The final state of the run of one project."""
     message = one.reason[:2000] or f"{one.pages} pages, {one.queued} claims wait for review"
-    if one.state in (ProjectState.FAILED, ProjectState.TIMED_OUT):
+    if one.state in FAILURES:
         return Failed(name=_NAMES[one.state], message=message)
     return Completed(name=_NAMES[one.state], message=message, data=one.run)
 

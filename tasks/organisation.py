@@ -14,6 +14,7 @@ from reflect.organisation import steps
 from reflect.organisation.estate import Estate, News
 from reflect.organisation.night import NightReport, ProjectNight, Step, StepState
 from reflect.organisation.record import settle
+from tasks.artifacts import untaken
 from tasks.parallel import over
 from tasks.sweep import sweep_runs
 
@@ -31,7 +32,9 @@ def sweep(estate: Estate, night: str, own_run: str | None, *, alone: bool) -> tu
 
     `alone` says that this night holds the organisation for itself, so that any other one on record is a crashed one.
     """
-    cleared = sweep_runs(estate.holders(), SETTLING, own=own_run)
+    cleared: tuple[str, ...] = ()
+    with untaken("sweep"):
+        cleared = sweep_runs(estate.holders(), SETTLING, own=own_run)
     given_up: tuple[str, ...] = ()
     if alone:
         with estate.ledger() as ledger:

@@ -42,13 +42,11 @@ class Fault:
 
 @dataclass
 class LocalForge:
-    """What the server holds. `repositories` are listed below their owner; `calls` is everything it was asked."""
+    """What the server holds, and what it does wrong on purpose."""
 
     address: str = ""
     requests: list[Request] = field(default_factory=list)
-    repositories: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
-    calls: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def fault_for(self, method: str) -> Fault | None:
@@ -101,7 +99,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._handle("PUT")
 
     def _handle(self, method: str) -> None:
-        self.state.calls.append(f"{method} {self.path}")
         length = int(self.headers.get("Content-Length") or 0)
         sent = json.loads(self.rfile.read(length)) if length else {}
         fault = self.state.fault_for(method)
@@ -137,8 +134,6 @@ def _github(
     state: LocalForge, method: str, parts: list[str], query: dict[str, str], sent: dict[str, Any]
 ) -> tuple[int, Any]:
     match parts:
-        case ["orgs", owner, "repos"]:
-            return 200, _page(state.repositories.get(owner, []), query)
         case ["repos", owner, name, "pulls"] if method == "GET":
             found = [r for r in state.requests if r.repository == f"{owner}/{name}"]
             head = query.get("head", "").partition(":")[2]
@@ -157,8 +152,6 @@ def _gitlab(
     state: LocalForge, method: str, parts: list[str], query: dict[str, str], sent: dict[str, Any]
 ) -> tuple[int, Any]:
     match parts:
-        case ["groups", group, "projects"]:
-            return 200, _page(state.repositories.get(unquote(group), []), query)
         case ["projects", path, "merge_requests"] if method == "GET":
             found = [r for r in state.requests if r.repository == unquote(path) and r.head == query["source_branch"]]
             return 200, _page([_as_gitlab(state, r) for r in found], query)

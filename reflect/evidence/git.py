@@ -159,15 +159,14 @@ class Git:
         *arguments: str,
         input: bytes | None = None,
         timeout_s: float = SECONDS,
-        network: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> bytes:
         """What `git <arguments>` prints, run at `root`. RepositoryError with git's own words where it fails.
 
-        No transport is allowed unless `network` says so. `environment` adds variables (an author, an index file).
+        No transport is allowed. `environment` adds variables (an author, an index file).
         """
         command = _command(self.root, self._without_filters(arguments)) + _without_drivers(arguments)
-        extra = {**({} if network else _NO_NETWORK), **(environment or {})}
+        extra = {**_NO_NETWORK, **(environment or {})}
         return _finished(command, where=self.root, input=input, timeout_s=timeout_s, extra=extra)
 
     def network(self, *arguments: str, address: str, timeout_s: float = NETWORK_SECONDS) -> bytes:
@@ -177,10 +176,7 @@ class Git:
         an https host, or http on this machine, that is `address`'s own is told; they are in no argument. No hook runs
         and no program is a remote. RepositoryError, without what could be a secret, where it fails.
         """
-        settings = [one for one in _SETTINGS if one != "credential.helper="]
-        command = ["git", "--no-pager", "-C", str(self.root)]
-        for setting in settings:
-            command += ["-c", setting]
+        command = _command(self.root, base=[one for one in _SETTINGS if one != "credential.helper="])
         try:
             return _finished(
                 [*command, *arguments], where=self.root, timeout_s=timeout_s, extra=_network_environment(address)
@@ -369,9 +365,9 @@ def _marked(found: re.Match[str]) -> str:
     return "/" if found[0].startswith("/") else "" if found[0].endswith("@") else "***"
 
 
-def _command(where: Path, settings: Sequence[str] = ()) -> list[str]:
+def _command(where: Path, settings: Sequence[str] = (), base: Sequence[str] = _SETTINGS) -> list[str]:
     command = ["git", "--no-pager", "-C", str(where)]
-    for setting in (*_SETTINGS, *settings):
+    for setting in (*base, *settings):
         command += ["-c", setting]
     return command
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from reflect.deadline import time_left
 from reflect.errors import RepositoryBusy, RepositoryError
-from reflect.evidence.git import Git
+from reflect.evidence.git import NETWORK_SECONDS, Git
 from reflect.freshness import FOLDER
 from reflect.wiki.lock import repository_lock
 
@@ -46,6 +47,11 @@ class Clone:
         return self.folder / "repository.git"
 
     @property
+    def lock(self) -> Path:
+        """What a run in the clone holds: the lock of its repository."""
+        return self.repository / "reflect.lock"
+
+    @property
     def tree(self) -> Path:
         """The work tree, which holds `.reflect/` alone."""
         return self.folder / "tree"
@@ -53,9 +59,10 @@ class Clone:
     def fetch(self) -> Git:
         """The clone, as the remote stands now; made where there is none. One question where nothing moved.
 
-        Raises RepositoryError where the remote cannot be reached, and RepositoryBusy where another process fetches.
+        Raises RepositoryError where the remote cannot be reached, and RepositoryBusy where another process fetches for
+        longer than that may take.
         """
-        with repository_lock(self.folder / "fetch.lock"):
+        with repository_lock(self.folder / "fetch.lock", time_left(NETWORK_SECONDS)):
             git = self._healed()
             refs, head = self._listed(git)
             self._take(git, refs)
@@ -87,7 +94,7 @@ class Clone:
     def _healed(self) -> Git:
         """The clone without what a killed process left; made anew where it cannot be opened."""
         if self.repository.exists():
-            with suppress(RepositoryBusy), repository_lock(self.repository / "reflect.lock"):
+            with suppress(RepositoryBusy), repository_lock(self.lock):
                 self._clear()  # not while a run is in the clone: its locks are not left over
         for begun in self.folder.glob("making-*"):
             shutil.rmtree(begun)
@@ -132,13 +139,11 @@ class Clone:
 
     def _take(self, git: Git, refs: dict[str, str]) -> None:
         here = {ref.name: ref.oid for ref in git.refs("refs/remotes/origin", "refs/entire") if not ref.target}
+        # What is gone goes first: a branch `a` keeps `a/b` from being made.
+        _delete(git, [name for name in here if name not in refs and not name.startswith(_KEPT)])
         if git.is_shallow() or any(here.get(name) != oid for name, oid in refs.items()):
-            gone = [name for name in here if name not in refs and not name.startswith(_KEPT)]
-            _delete(git, gone)  # first: a branch `a` that is gone keeps `a/b` from being made
             specs = [f"+{there}*:{to}*" for there, to in _REFSPECS.items()]
             git.network(*_fetching(git), "--", self.address, *specs, address=self.address)
-        else:
-            _delete(git, [name for name in here if name not in refs and not name.startswith(_KEPT)])
 
     def _name_default(self, git: Git, refs: dict[str, str], head: str | None) -> None:
         wanted = f"refs/remotes/origin/{self.branch}" if self.branch else head

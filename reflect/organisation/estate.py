@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from reflect.deadline import within
 from reflect.errors import ConfigurationError, ReflectError, RepositoryError
-from reflect.evidence.git import Git
 from reflect.freshness import find_root, fresh
 from reflect.ledger.leases import Lease
 from reflect.ledger.ledger import Ledger
 from reflect.model import digest
 from reflect.organisation.clones import Clone
-from reflect.organisation.file import Member, Organisation, load_organisation, missing
+from reflect.organisation.file import Member, Organisation, load_organisation, why_missing
 from reflect.organisation.nightly import Nightly
-from reflect.publish.policy import PublishMode, PublishPolicy
-from reflect.publish.publish import publish, starting_point
-from reflect.publish.retry import note_outcome
-from reflect.report import RunReport
+from reflect.publish.policy import PublishPolicy
+from reflect.publish.publish import starting_point
 from reflect.review.bench import Bench
 from reflect.scope.projects import Registry
 from reflect.settings import Settings
@@ -31,6 +28,9 @@ from reflect.workspace import Membership, Workspace
 
 _NAMING_S = 5
 """How long a name is waited for: a repository that hangs is called by its id."""
+
+_SETTLING_S = 5
+"""How long a clone that another process looks at is waited for; one that a run holds stays held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +42,6 @@ class News:
     is_new: bool
     last_run: str = ""
     unknown: str = ""  # why it could not be told
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenBack:
-    """Where a run's pages went: the commit, the address a person can open, and what became of it in words.
-
-    `is_done` is false where they are not where the policy wants them; the next night tries again.
-    """
-
-    commit: str = ""
-    url: str = ""
-    said: str = ""
-    is_done: bool = True
-
-    def as_update(self) -> dict[str, str]:
-        return {"commit": self.commit, "url": self.url, "written_back": self.said}
 
 
 @dataclass(frozen=True)
@@ -197,17 +181,20 @@ class Estate:
     @contextmanager
     def opened(self, project: str) -> Iterator[Workspace]:
         """The project's workspace, with its repository's lock held. Raises RepositoryBusy where another run has it."""
-        if (clone := self.clone(project)) is not None:
-            clone.fetch()
-            with repository_lock(clone.repository / "reflect.lock"):
-                clone.checked_out(partial(_starting_point, self._member(project).publish))
-        workspace = self.workspace(project)
-        if workspace is None:
-            raise RepositoryError(
-                f"{self._member(project).repository} is not a folder, so there is no repository of {project} to read; "
-                f"nothing was changed; correct `repository` in {self.file}."
-            )
-        with repository_lock(workspace.lock):
+        with ExitStack() as held:
+            clone, policy = self.clone(project), self.publish_policy(project)
+            if clone is not None:
+                clone.fetch()
+                held.enter_context(repository_lock(clone.lock, _SETTLING_S))
+                clone.checked_out(lambda git, tip: starting_point(git, policy, tip))
+            workspace = self.workspace(project)
+            if workspace is None:
+                raise RepositoryError(
+                    f"{self._member(project).repository} is not a folder, so there is no repository of {project} to "
+                    f"read; nothing was changed; correct `repository` in {self.file}."
+                )
+            if clone is None:
+                held.enter_context(repository_lock(workspace.lock))
             yield workspace
 
     @contextmanager
@@ -246,21 +233,14 @@ class Estate:
         with self.ledger() as ledger:
             return ledger.waiting_claims(project)
 
-    def write_back(self, project: str, workspace: Workspace, report: RunReport) -> WrittenBack:
-        """Publish what a run wrote, as the project's policy says; what was refused is tried again by the next night."""
-        policy = self._member(project).publish
-        if policy.mode is PublishMode.NONE:
-            return WrittenBack()
-        published = publish(workspace, policy, report)
-        note_outcome(workspace, published)
-        return WrittenBack(
-            published.commit, published.url, f"{published.outcome}: {published.reason}", published.is_done
-        )
+    def publish_policy(self, project: str) -> PublishPolicy:
+        """How the pages of `project` are written back."""
+        return self._member(project).publish
 
     def unreachable(self, project: str) -> str:
         """Why the repository of `project` cannot be read now; empty where it can."""
         if (clone := self.clone(project)) is None:
-            return missing(self.organisation).get(project, "")
+            return why_missing(self._member(project))
         try:
             clone.fetch()
         except ReflectError as error:
@@ -273,9 +253,8 @@ class Estate:
         return project
 
     def _member(self, project: str) -> Member:
-        for member in self.organisation.projects:
-            if member.id == project:
-                return member
+        if (member := self.organisation.members.get(project)) is not None:
+            return member
         raise ConfigurationError(
             f"The organisation {self.name} has no project {project!r}; nothing was started; it has "
             f"{', '.join(self.projects)}."
@@ -285,7 +264,3 @@ class Estate:
 def _folder(member: Member) -> str:
     """The id, and what tells its address: another organisation may use the id, or this one for another repository."""
     return f"{member.id}-{digest(member.repository)}"
-
-
-def _starting_point(policy: PublishPolicy, git: Git, default: str) -> str:
-    return starting_point(git, policy, default)

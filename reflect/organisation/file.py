@@ -131,7 +131,8 @@ def _check_credentials(address: str) -> None:
 def load_organisation(file: Path) -> Organisation:
     """The organisation that `file` describes. Raises ConfigurationError that lists everything wrong, by line and key.
 
-    Whether the repositories can be read is not asked here (`missing` does): a night goes on without one that is gone.
+    Whether the repositories can be read is not asked here (`why_missing` does): a night goes on without one that is
+    gone.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -162,15 +163,12 @@ def load_organisation(file: Path) -> Organisation:
     return organisation
 
 
-def missing(organisation: Organisation) -> dict[str, str]:
-    """The projects whose repository is not where the file says, with the reason."""
-    gone = {}
-    for member in organisation.projects:
-        if not member.is_remote and not (Path(member.repository) / ".git").exists():
-            bare = (Path(member.repository) / "HEAD").is_file()
-            if not bare:
-                gone[member.id] = f"{member.repository} is no git repository"
-    return gone
+def why_missing(member: Member) -> str:
+    """Why the repository of `member` is not where the file says; empty where it is, and for a remote."""
+    place = Path(member.repository)
+    if member.is_remote or (place / ".git").exists() or (place / "HEAD").is_file():
+        return ""
+    return f"{member.repository} is no git repository"
 
 
 def _conflicts(written: Mapping[str, Any]) -> Iterator[tuple[Path_, str]]:

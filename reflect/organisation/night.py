@@ -17,6 +17,7 @@ from pydantic import Field
 
 from reflect.errors import ReflectError, RepositoryBusy, TimeLimitReached
 from reflect.model import ProjectId, Value
+from reflect.publish.policy import Published
 from reflect.report import RunReport, Spend
 
 IN_A_ROW = 3
@@ -101,6 +102,14 @@ class ProjectNight(Value):
             spend=report.spend,
         )
 
+    def written_back_as(self, published: Published) -> ProjectNight:
+        """The same with where its pages went; partly done where they are not there yet."""
+        said = f"{published.outcome}: {published.reason}"
+        told: dict[str, object] = {"commit": published.commit, "url": published.url, "written_back": said}
+        if not published.is_done:
+            told |= {"state": ProjectState.PARTLY, "reason": f"its pages were not written back ({said})"}
+        return self.model_copy(update=told)
+
     @classmethod
     def of_error(cls, project: str, error: Exception, *, name: str = "", seconds: float = 0.0) -> ProjectNight:
         """What a project that did not come to its end is told as; evidence in the words of a fault stays out."""
@@ -150,7 +159,7 @@ class NightReport(Value):
 
     @property
     def cap_reached(self) -> bool:
-        return self.cap_usd is not None and self.usd >= self.cap_usd
+        return self.cap_usd is not None and 0 < self.usd >= self.cap_usd
 
     def counted(self, state: ProjectState) -> int:
         return sum(one.state is state for one in self.projects)

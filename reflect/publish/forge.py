@@ -22,10 +22,6 @@ MOST_PAGES = 20
 Kind = Literal["github", "gitlab"]
 
 
-class ForgeUnclear(PublishError):
-    """No usable answer came, so whether the request was carried out is not known."""
-
-
 @dataclass(frozen=True)
 class PullRequest:
     """One request as the forge tells it."""
@@ -168,13 +164,13 @@ class _Api:
         for page in range(1, MOST_PAGES + 1):
             rows = self.call("GET", path, query={**query, "per_page": str(PER_PAGE), "page": str(page)})
             if not isinstance(rows, list):
-                raise ForgeUnclear(self._said("GET", path, "answered with something that is no list"))
+                raise PublishError(self._said("GET", path, "answered with something that is no list"))
             yield from rows
             if len(rows) < PER_PAGE:
                 return
 
     def call(self, method: str, path: str, sent: Any = None, query: Mapping[str, str] | None = None) -> Any:
-        """The parsed answer. Raises PublishError for a refusal, ForgeUnclear where none can be understood."""
+        """The parsed answer. Raises PublishError for a refusal, and where none can be understood."""
         answer = self._answer(method, path, sent, query)
         wait = _asked_to_wait(answer)
         if wait is not None and wait <= LONGEST_WAIT_S:
@@ -183,13 +179,13 @@ class _Api:
         if _asked_to_wait(answer) is not None:
             raise PublishError(self._said(method, path, f"limits how often it may be asked ({answer.status_code})"))
         if answer.status_code >= 500:
-            raise ForgeUnclear(self._said(method, path, f"failed with {answer.status_code}"))
+            raise PublishError(self._said(method, path, f"failed with {answer.status_code}"))
         if answer.status_code >= 300:
             raise PublishError(self._said(method, path, f"refused with {answer.status_code}{_reason(answer)}"))
         try:
             return answer.json()
         except ValueError as error:
-            raise ForgeUnclear(self._said(method, path, "answered with something that is no JSON")) from error
+            raise PublishError(self._said(method, path, "answered with something that is no JSON")) from error
 
     def _answer(self, method: str, path: str, sent: Any, query: Mapping[str, str] | None) -> httpx.Response:
         try:
@@ -203,7 +199,7 @@ class _Api:
                 follow_redirects=False,
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ForgeUnclear(self._said(method, path, f"gave no answer ({type(error).__name__})")) from None
+            raise PublishError(self._said(method, path, f"gave no answer ({type(error).__name__})")) from None
 
     def _headers(self) -> dict[str, str]:
         if self.place.kind == "gitlab":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from reflect.errors import PublishError, RepositoryError
 from reflect.evidence.git import Git
@@ -18,7 +19,7 @@ class Remote:
     git: Git
     name: str
 
-    @property
+    @cached_property
     def address(self) -> str:
         """Where it lies. Raises PublishError where the repository has no such remote."""
         try:
@@ -30,8 +31,7 @@ class Remote:
 
     def tip(self, branch: str) -> str | None:
         """The commit `branch` names on the remote now, fetched; None where there is no such branch."""
-        listed = self._talk("ls-remote", self.address, f"refs/heads/{branch}").decode().split()
-        if not listed:
+        if self._now(branch) is None:
             return None
         ref = f"refs/reflect/remotes/{self.name}/{branch}"
         self._talk("fetch", "--no-tags", "--no-write-fetch-head", self.address, f"+refs/heads/{branch}:{ref}")

@@ -64,14 +64,8 @@ def wikis_of(workspace: Workspace) -> dict[str, Path]:
     """The folders whose pages are searched: the repository's own wiki and the organisation's."""
     return {
         OWN_WIKI: workspace.folder / WIKI,
-        ORGANISATION_WIKI: workspace.settings.organisation_wiki(organisation_home(workspace)) / WIKI,
+        ORGANISATION_WIKI: workspace.settings.organisation_wiki(workspace.organisation_home) / WIKI,
     }
-
-
-def organisation_home(workspace: Workspace) -> Path | None:
-    """The folder the organisation file names as its home; None where no organisation file is used."""
-    home = getattr(workspace, "organisation_home", None)
-    return home if isinstance(home, Path) else None
 
 
 def refresh(workspace: Workspace) -> Refreshed:

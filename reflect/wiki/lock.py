@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reflect.errors import RepositoryBusy, WikiError
 
+_POLL_S = 0.05
+
 
 @contextmanager
-def repository_lock(path: Path) -> Iterator[None]:
+def repository_lock(path: Path, patience_s: float = 0.0) -> Iterator[None]:
     """Hold the lock in file `path` for the length of a `with` block.
 
     `path` lies in git's common folder, so that all worktrees of a repository share it. Raises RepositoryBusy, naming
-    the holder's process, where another run holds it.
+    the holder's process, where another run holds it for `patience_s` seconds more.
     """
     descriptor = _open(path)
     try:
-        _take(descriptor, path)
+        _take_within(patience_s, descriptor, path)
         with suppress(OSError):  # a full disk keeps nobody from holding the lock, only from saying who does
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
@@ -35,6 +38,17 @@ def _open(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         raise WikiError(f"{path} cannot be opened ({error.strerror}); nothing was read or written.") from error
+
+
+def _take_within(patience_s: float, descriptor: int, path: Path) -> None:
+    end = time.monotonic() + patience_s
+    while True:
+        try:
+            return _take(descriptor, path)
+        except RepositoryBusy:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_POLL_S)
 
 
 def _take(descriptor: int, path: Path) -> None:

@@ -173,7 +173,8 @@ class TestHardening:
         git = Git.open(repository.path)
         with pytest.raises(RepositoryError, match="transport 'file' not allowed"):
             git.run("fetch", f"file://{tmp_path}/remote.git")
-        git.run("fetch", f"file://{tmp_path}/remote.git", network=True)
+        address = f"file://{tmp_path}/remote.git"
+        git.network("fetch", address, address=address)
 
     def test_replaced_objects_are_read_as_they_are(self, repository: GitRepository) -> None:
         real = repository.git("rev-parse", "HEAD")

@@ -220,7 +220,11 @@ def test_two_nights_that_share_do_everything_once(
     nights = [command_line.start("org", "ingest", "--organisation", file, "--json") for _ in range(2)]
     ended = [night.communicate(timeout=200) for night in nights]
     assert all(out for out, _ in ended), ended
-    told = [states(json.loads(out)) for out, _ in ended]
+    reports = [json.loads(out) for out, _ in ended]
+    projects = [one for report in reports for one in report["projects"]]
+    assert [one["reason"] for one in projects if one["state"] in ("failed", "timed-out")] == []
+    assert [night.returncode for night in nights] == [0, 0], ended
+    told = [states(report) for report in reports]
     for name in repositories:
         assert "done" in {one[name] for one in told}, told
     expected = _single(alone, tmp_path, command_line)

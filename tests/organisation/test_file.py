@@ -11,7 +11,7 @@ from examples.sessions import GitRepository
 from reflect.configuration import Caps, ClaudeConfig, Config
 from reflect.errors import ConfigurationError
 from reflect.organisation.estate import Estate
-from reflect.organisation.file import Organisation, load_organisation, missing
+from reflect.organisation.file import Organisation, load_organisation, why_missing
 from reflect.workspace import Membership, Workspace
 
 
@@ -172,7 +172,7 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
 def test_a_repository_that_is_gone_is_named(tmp_path: Path) -> None:
     GitRepository.create(tmp_path / "here")
     organisation = load(tmp_path, "name: a\nprojects: [{id: here, repository: here}, {id: gone, repository: gone}]\n")
-    assert list(missing(organisation)) == ["gone"]
+    assert [one.id for one in organisation.projects if why_missing(one)] == ["gone"]
 
 
 def test_clones_below_a_folder_are_projects(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from reflect.errors import RepositoryBusy, RepositoryError, TimeLimitReached
 from reflect.model import Accounted, EvidenceKind, Outcome
 from reflect.organisation.night import (
-    FAILURES,
     NightReport,
     NightState,
     ProjectNight,
@@ -177,7 +176,3 @@ def test_the_report_is_an_object_a_program_reads_and_a_value_that_comes_back() -
     assert (told["state"], told["headline"]) == ("partly-done", report.headline)
     assert {one["project"]: one["state"] for one in told["projects"]} == {"p0": "done", "p1": "failed"}
     assert NightReport.model_validate_json(report.model_dump_json()) == report
-
-
-def test_failures_are_states_of_a_project() -> None:
-    assert {FAILED, TIMED_OUT} == FAILURES

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -177,13 +178,24 @@ def _indexed_by_qmd(estate: Estate, project: str) -> str:
 
 
 def _logs(server: str) -> dict[str, str]:
-    """What the tasks of each project logged: they carry its tag."""
+    """What the task of each project logged, and the tasks nested in it."""
+    runs: dict[str, Any] = {}
+    for offset in itertools.count(0, 200):
+        page = ask(server, "task_runs", sort="ID_DESC", limit=200, offset=offset)
+        runs |= {run["id"]: run for run in page}
+        if not page:
+            break
     found: dict[str, str] = {}
     for project in PROJECTS:
-        runs = ask(server, "task_runs", task_runs={"tags": {"all_": [f"project:{project}"]}})
-        logs = ask(server, "logs", logs={"task_run_id": {"any_": [run["id"] for run in runs]}})
-        found[project] = "\n".join([*(run["name"] for run in runs), *(log["message"] for log in logs)])
+        own = sorted(name for name, run in runs.items() if _is_within(run, runs, f"project:{project}"))
+        logs = ask(server, "logs", logs={"task_run_id": {"any_": own}}, limit=200)
+        found[project] = "\n".join([*(runs[name]["name"] for name in own), *(log["message"] for log in logs)])
     return found
+
+
+def _is_within(run: Any, runs: Mapping[str, Any], tag: str) -> bool:
+    parents = [one["id"] for one in run["task_inputs"].get("__parents__", ())]
+    return tag in run["tags"] or any(one in runs and _is_within(runs[one], runs, tag) for one in parents)
 
 
 def _artifacts(server: str) -> dict[str, str]:
