@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -107,7 +107,7 @@ def list_items(
     """Show what waits, oldest first."""
     chosen = _selection(None, status, reason, category, origin, everything)
     with bench_for(repo, organisation, None, deciding=False) as bench:
-        items = listed(bench, chosen.wanted.whatever(everything))
+        items = listed(bench, replace(chosen.wanted, whatever_status=everything))
     if as_json_:
         print(json.dumps({"items": [as_json(item) for item in items], "total": len(items)}))
         return 0

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from sqlalchemy import Connection, func, select
 
 from reflect.ledger.loading import loaded
-from reflect.ledger.reading import all_reflexions, known_items
+from reflect.ledger.reading import all_reflexions, item_statuses
 from reflect.ledger.recording import item_row, keep_known, lock_project
 from reflect.ledger.reviewing import put_reflexion
 from reflect.ledger.tables import carried_lines, reflexions, review_items
@@ -71,7 +71,7 @@ def carried(connection: Connection, project: str) -> tuple[str, ...]:
 def propose(connection: Connection, project: str, items: Collection[ReviewItem]) -> tuple[str, ...]:
     """Put questions into the queue of `project`; the ids of the new ones. A known one stays as it was decided."""
     lock_project(connection, project)
-    known = known_items(connection, project)
+    known = item_statuses(connection, project)
     new = {item.id: item for item in items if item.id not in known}
     owned = {"project_id": project, "run_id": _BY_SYNTHESIS}
     keep_known(connection, review_items, [owned | item_row(item) for item in new.values()])

@@ -120,12 +120,6 @@ class Ledger:
         with self._database.write() as connection:
             return reviewing.decide(connection, project, item_id, judge)
 
-    def put_reflexion(self, project: str, row: Reflexion) -> None:
-        """Write `row` in the place of the reflexion with its id, or as a new one."""
-        _named(project)
-        with self._database.write() as connection:
-            reviewing.put_reflexion(connection, project, row)
-
     def change_reflexions(self, project: str, changes: Mapping[str, keeping.Change]) -> tuple[str, ...]:
         """Change the records with these ids in one transaction; the ids of those that are different now."""
         _named(project)
@@ -155,10 +149,6 @@ class Ledger:
         """How many review items wait for an operator."""
         return self._ask(project, lambda connection: reading.waiting_claims(connection, project))
 
-    def known_items(self, project: str) -> frozenset[str]:
-        """The ids of all review items, whatever was decided: none of them is proposed again."""
-        return self._ask(project, lambda connection: reading.known_items(connection, project))
-
     def item_statuses(self, project: str) -> dict[str, ReviewStatus]:
         """What became of every review item, by id."""
         return self._ask(project, lambda connection: reading.item_statuses(connection, project))
@@ -167,10 +157,6 @@ class Ledger:
         """The time of the oldest question that is still open; None where nothing waits."""
         found = self._ask(project, lambda connection: reading.oldest_waiting(connection, project))
         return datetime.fromisoformat(found) if found else None
-
-    def is_known(self, project: str, item_id: str) -> bool:
-        """Whether a claim with this evidence was proposed before."""
-        return self._ask(project, lambda connection: reading.is_known(connection, project, item_id))
 
     def reflexions(self, project: str) -> tuple[Reflexion, ...]:
         """All reflexions, dropped ones included, oldest first."""

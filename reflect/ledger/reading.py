@@ -146,18 +146,9 @@ def counted_runs(connection: Connection, project: str, landed_runs: Collection[s
     return {row.run_id: row for row in rows if landed is None or row.anchor is None or row.anchor in landed}
 
 
-def is_known(connection: Connection, project: str, item_id: str) -> bool:
-    query = select(review_items.c.item_id).where(_of(review_items, project), review_items.c.item_id == item_id)
-    return connection.execute(query).one_or_none() is not None
-
-
 def waiting_claims(connection: Connection, project: str) -> int:
     waits = (review_items.c.project_id == project) & review_items.c.status.in_(sorted(status.value for status in OPEN))
     return connection.execute(select(func.count()).select_from(review_items).where(waits)).scalar_one()
-
-
-def known_items(connection: Connection, project: str) -> frozenset[str]:
-    return frozenset(connection.execute(select(review_items.c.item_id).where(_of(review_items, project))).scalars())
 
 
 def item_statuses(connection: Connection, project: str) -> dict[str, ReviewStatus]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from reflect.errors import ConfigurationError
@@ -19,12 +19,7 @@ class Filter:
     reasons: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
-    projects: tuple[str, ...] = ()
     whatever_status: bool = False
-
-    def whatever(self, status: bool) -> Filter:
-        """The same for items of every status, if `status`."""
-        return replace(self, whatever_status=status)
 
     def admits(self, item: ReviewItem) -> bool:
         stands = item.status.value in self.statuses if self.statuses else item.is_open or self.whatever_status
@@ -32,7 +27,6 @@ class Filter:
             (self.reasons, {str(reason) for reason in item.reasons}),
             (self.categories, {item.category or item.action.category}),
             (self.origins, {item.origin.value}),
-            (self.projects, {item.project_id}),
         )
         return stands and all(not wanted or not found.isdisjoint(wanted) for wanted, found in asked)
 

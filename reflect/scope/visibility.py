@@ -43,32 +43,22 @@ class Candidate:
     memory_type: str
     scope: str
     project_id: str | None
-    workspace_root: str | None = None
     legacy: bool = False
     invalid: bool = False
-    origin: str = ""
     learnable: bool = False
     pending: bool = False
 
     @classmethod
     def of(
-        cls,
-        resolved: ResolvedMemoryScope,
-        memory_type: str,
-        *,
-        origin: str = "",
-        learnable: bool = False,
-        pending: bool = False,
+        cls, resolved: ResolvedMemoryScope, memory_type: str, *, learnable: bool = False, pending: bool = False
     ) -> Candidate:
         """A row whose scope has been resolved."""
         return cls(
             memory_type=memory_type,
             scope=resolved.scope.value,
             project_id=resolved.project_id,
-            workspace_root=resolved.workspace_root,
             legacy=resolved.legacy_defaulted,
             invalid=resolved.invalid_defaulted,
-            origin=origin,
             learnable=learnable,
             pending=pending,
         )
@@ -79,7 +69,6 @@ class Candidate:
         return cls.of(
             resolve_stored_scope(keys),
             str(keys.get("memory_type", MemoryType.FACT)),
-            origin=str(keys.get("origin", "")),
             learnable=keys.get("learnable") is True,
             pending=pending,
         )

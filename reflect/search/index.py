@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-VERSION = 2
+VERSION = 3
 """Rises whenever the same repository would be indexed otherwise."""
 
 BUSY_S = 30.0

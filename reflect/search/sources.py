@@ -53,10 +53,7 @@ def page_document(page: Page, place: str, context: ScopeContext, redactor: Redac
     resolved = _page_scope(page, place, context)
     keys = summary.scope_keys
     candidate = Candidate.of(
-        resolved,
-        str(keys.get("memory_type", MemoryType.FACT)),
-        origin=str(keys.get("origin", "")),
-        learnable=keys.get("learnable") is True,
+        resolved, str(keys.get("memory_type", MemoryType.FACT)), learnable=keys.get("learnable") is True
     )
     tags = " ".join(summary.tags)
     text = redactor.redact(page.body)[:_LONGEST_TEXT]

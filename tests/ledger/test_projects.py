@@ -48,7 +48,7 @@ def test_hazard_104_a_question_of_one_project_never_sees_another(ledger: Ledger)
     assert ledger.seen(OTHER, {"run-1"}).contents == {}
     assert ledger.seen(OTHER, {"run-1"}).first_run
     assert (ledger.queue(OTHER), ledger.reflexions(OTHER), ledger.pending_findings(OTHER, {"run-1"})) == ((), (), ())
-    assert not ledger.is_known(OTHER, review_item().id)
+    assert ledger.item_statuses(OTHER) == {}
     assert ledger.run(OTHER, "run-1") is None
 
 
@@ -89,8 +89,7 @@ def test_hazard_102_every_statement_names_the_project(ledger: Ledger) -> None:
             ledger.record(of(PROJECT, content))
         ledger.mark_archived(PROJECT, "run-1")
         ledger.rebuild(WikiSources(PROJECT, [summary("a/b.md", Source.of(SESSION))], [], {SESSION: "t"}))
-        ledger.is_known(PROJECT, "x")
-        ledger.known_items(PROJECT)
+        ledger.item_statuses(PROJECT)
         ledger.run(PROJECT, "run-1")
         state(ledger, PROJECT)
     tables = "|".join(metadata.tables)
@@ -107,8 +106,7 @@ def test_hazard_102_every_statement_names_the_project(ledger: Ledger) -> None:
         lambda ledger: ledger.seen("", set()),
         lambda ledger: ledger.pending_findings("", set()),
         lambda ledger: ledger.queue(""),
-        lambda ledger: ledger.known_items(""),
-        lambda ledger: ledger.is_known("", "x"),
+        lambda ledger: ledger.item_statuses(""),
         lambda ledger: ledger.reflexions(""),
         lambda ledger: ledger.last_run(""),
         lambda ledger: ledger.run("", "x"),

@@ -130,11 +130,10 @@ def test_a_claim_whose_evidence_had_changed_is_asked_again_on_what_it_is_now(led
 @pytest.mark.parametrize("status", [status for status in ReviewStatus if status != "expired_evidence"])
 def test_a_claim_that_was_asked_once_is_known_whatever_was_decided(ledger: Ledger, status: ReviewStatus) -> None:
     item = review_item(status=status)
-    assert not ledger.is_known(PROJECT, item.id)
+    assert ledger.item_statuses(PROJECT) == {}
     ledger.record(entry("run-1", review_items=(item,)))
     ledger.record(entry("run-2", review_items=(review_item(),)))
-    assert ledger.is_known(PROJECT, item.id)
-    assert ledger.known_items(PROJECT) == {item.id}
+    assert ledger.item_statuses(PROJECT) == {item.id: status}
     assert [found.status for found in ledger.queue(PROJECT)] == [status]
 
 
@@ -229,7 +228,7 @@ def test_a_review_item_another_version_wrote_is_named(ledger: Ledger) -> None:
     _execute(ledger, "UPDATE review_items SET payload = '{}' WHERE project_id = 'payments'")
     with pytest.raises(LedgerError, match=f"ReviewItem '{item.id}'.*update reflect-wiki"):
         ledger.queue(PROJECT)
-    assert ledger.is_known(PROJECT, item.id)
+    assert ledger.item_statuses(PROJECT) == {item.id: item.status}
 
 
 def _execute(ledger: Ledger, statement: str) -> None:

@@ -94,7 +94,7 @@ def test_every_row_of_the_truth_table_for_a_triage_lesson(
         row = row.model_copy(update={"origin": origin})
         row = row.edited("Mine", "2026-03-03T00:00:00Z") if edited else row
         row = row.dropped("no", "2026-03-03T00:00:00Z") if dropped else row
-        bench.ledger.put_reflexion("shop", row)
+        bench.ledger.change_reflexions("shop", {row.id: lambda _: row})
     if in_runs:
         monkeypatch.setattr(provenance, "RUN_DOMAINS", provenance.RUN_DOMAINS | {TRIAGE_DOMAIN})
     may = edited or origin is Origin.CLEAN or (origin is Origin.UNTRUSTED and not in_runs)

@@ -18,7 +18,6 @@ MAKERS = {
     "scope/page_keys.py": "asks the builder again, with the root made relative",
     "scope/approval.py": "asks the builder in an operator's name",
     "scope/stored.py": "reads stored keys",
-    "scope/visibility.py": "copies a resolved scope into what an index keeps beside a row; makes no keys",
     "review/reclassify.py": "asks the builder for records without a scope, in a classifier's name and never globally",
     "scope/recurring.py": "copies a lesson's scope source onto the evidence of a question; makes no keys",
     "scope/resolve.py": "fills the proposed scope of a question about a global page, which nothing stores",
@@ -101,7 +100,6 @@ WRITERS = {
     },
     "put_reflexion": {
         "ledger/reviewing.py": "what a decision on a question made of a lesson",
-        "ledger/ledger.py": "the same for one row, in a transaction of its own",
         "ledger/keeping.py": "a record from a file, without a scope; a dropped, reclassified or restored one",
     },
     "item_row": {
