@@ -159,13 +159,6 @@ def test_a_preimage_that_was_cut_off_blocks_nothing(ledger: Ledger, kept: Preima
     assert kept.read(run_id) == (record(),)
 
 
-def test_the_dry_run_writes_nothing(ledger: Ledger) -> None:
-    ledger.take_over("shop", [record()])
-    before = ledger.reflexions("shop")
-    proposed(*census(before, ()).selected)
-    assert ledger.reflexions("shop") == before
-
-
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
@@ -285,6 +278,8 @@ def test_the_command(queue: Shop, capsys: pytest.CaptureFixture[str], monkeypatc
     assert run(["reclassify", "--write", str(file), *repo]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert [(one["id"], one["disposition"]) for one in shown["proposals"]] == [("r-1", "apply"), ("r-2", "leave")]
+    with queue.ledger() as ledger:
+        assert scope_of(ledger) == UNSCOPED, "a dry run writes a file and nothing else"
     assert run(["reclassify", "--apply", str(file), *repo]) == 0
     done = json.loads(capsys.readouterr().out)
     assert done["changed"] == ["r-1"]
