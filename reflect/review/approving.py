@@ -13,14 +13,14 @@ from reflect.pipeline.archive import archive
 from reflect.review.bench import Bench
 from reflect.review.deciding import Done, decide, require_allowed
 from reflect.review.drift import Drift, drift_of
-from reflect.scope.approval import Approval, Choice
+from reflect.scope.approval import Approval, Choice, widening
 from reflect.scope.approval import approve as approved_by_scope
 from reflect.scope.decided import Decided, Verb, decided_item
 from reflect.scope.provenance import Provenance
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem, ReviewStatus
 from reflect.scope.rows import lesson, row_id
-from reflect.scope.vocabulary import ORGANISATION, MemoryType, Scope
+from reflect.scope.vocabulary import ORGANISATION, Scope
 from reflect.wiki.draft import PageDraft
 from reflect.wiki.files import sweep_staging
 from reflect.wiki.landing import Fault
@@ -42,7 +42,8 @@ def approve(
     where it cannot be approved; where what it rests on changed, the item says so from then on. What was decided and
     not landed, because the process was killed, is landed when it is approved again.
     """
-    choice, target = _choice(item, widen), None if widen else project_id or item.narrowest_scope
+    choice = widening(item) if widen else Choice.APPROVE_PROJECT
+    target = None if widen else project_id or item.narrowest_scope
     place = _place(bench, item, target, widen)
     bench.require_authority(place.project_id)
     if item.status is ReviewStatus.APPROVED:
@@ -55,9 +56,7 @@ def approve(
         )
     asked = item.model_copy(update={"status": ReviewStatus.PENDING})  # what had expired is looked at afresh
     approval = approved_by_scope(asked, choice, bench.registry, project_id=target, widening_confirmed=confirmed)
-    decided = Decided(
-        verb=Verb.APPROVE, status=ReviewStatus.APPROVED, by=bench.by, at=bench.at, choice=choice, project_id=target
-    )
+    decided = Decided.approval(choice, target, by=bench.by, at=bench.at)
     _require_standing(bench, item)
     with bench.held(place):
         _require_standing(bench, item)  # what was interrupted there is finished now, and may have changed a page
@@ -112,13 +111,6 @@ def _land(item: ReviewItem, draft: PageDraft, place: Destination, fault: Fault |
             f"Review item {item.id} is approved, but its page is not in place yet: {str(error).rstrip('.')}; "
             f"`reflect review approve {item.id}` puts it there, and so does the next run."
         ) from error
-
-
-def _choice(item: ReviewItem, widen: bool) -> Choice:
-    if not widen:
-        return Choice.APPROVE_PROJECT
-    candidate = item.proposed.memory_type is MemoryType.CANDIDATE_PREFERENCE
-    return Choice.APPROVE_PREFERENCE if candidate else Choice.APPROVE_GLOBAL
 
 
 def _place(bench: Bench, item: ReviewItem, target: str | None, widen: bool) -> Destination:

@@ -10,10 +10,10 @@ from reflect.model import EvidenceMode, Origin
 from reflect.pipeline.approved import Destination, draft_approved
 from reflect.review.bench import Bench
 from reflect.review.drift import drift_of
-from reflect.scope.approval import Choice, settle
-from reflect.scope.decided import Decided, Verb, decided_item
+from reflect.scope.approval import Choice, settle, widening
+from reflect.scope.decided import Decided, decided_item
 from reflect.scope.review import ReviewEvidence, ReviewItem, ReviewStatus
-from reflect.scope.vocabulary import ORGANISATION, MemoryType, Reason
+from reflect.scope.vocabulary import ORGANISATION, Reason
 
 WHY: Mapping[Reason, str] = {
     Reason.MALFORMED_PROPOSAL: "The proposal was not well-formed.",
@@ -108,9 +108,8 @@ def _for_project(bench: Bench, item: ReviewItem) -> Iterator[str]:
 
 
 def _for_everyone(bench: Bench, item: ReviewItem) -> Iterator[str]:
-    candidate = item.proposed.memory_type is MemoryType.CANDIDATE_PREFERENCE
-    choice = Choice.APPROVE_PREFERENCE if candidate else Choice.APPROVE_GLOBAL
-    what = "a standing rule for every project" if candidate else "shown in every project"
+    choice = widening(item)
+    what = "a standing rule for every project" if choice is Choice.APPROVE_PREFERENCE else "shown in every project"
     where = _where(bench, item, choice, None, bench.organisation)
     yield f"`reflect review approve {item.id} --widen` makes it {what} (scope: global), after a second yes: {where}"
 
@@ -118,14 +117,7 @@ def _for_everyone(bench: Bench, item: ReviewItem) -> Iterator[str]:
 def _where(bench: Bench, item: ReviewItem, choice: Choice, project_id: str | None, place: Destination | None) -> str:
     if place is None:
         return "its repository is not on this machine."
-    decided = Decided(
-        verb=Verb.APPROVE,
-        status=ReviewStatus.APPROVED,
-        by=bench.by,
-        at=bench.at,
-        choice=choice,
-        project_id=project_id,
-    )
+    decided = Decided.approval(choice, project_id, by=bench.by, at=bench.at)
     try:
         approval = settle(item, choice, project_id, bench.registry)
         draft = draft_approved(decided_item(item, (decided,)), approval, place)

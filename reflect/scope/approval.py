@@ -51,14 +51,19 @@ def approve(
                 item, f"it rests on what was said in `{foreign}`: showing it in `{target}` needs a second yes"
             )
         return settle(item, choice, target, registry)
-    is_candidate = item.proposed.memory_type is MemoryType.CANDIDATE_PREFERENCE
-    if is_candidate != (choice is Choice.APPROVE_PREFERENCE):
+    if choice is not widening(item):
         raise _refused(item, f"it is a {item.proposed.memory_type}, which `{choice}` is not for")
     if item.narrowest_scope is not None and not widening_confirmed:
         raise _refused(
             item, f"all its evidence is `{item.narrowest_scope}`'s: showing it to everyone needs a second yes"
         )
     return settle(item, choice, None, registry)
+
+
+def widening(item: ReviewItem) -> Choice:
+    """The choice that shows `item` to everyone: a candidate preference becomes a standing rule, a lesson a lesson."""
+    candidate = item.proposed.memory_type is MemoryType.CANDIDATE_PREFERENCE
+    return Choice.APPROVE_PREFERENCE if candidate else Choice.APPROVE_GLOBAL
 
 
 def settle(item: ReviewItem, choice: Choice, project_id: str | None, registry: Registry) -> Approval:

@@ -40,6 +40,11 @@ class Decided(Value):
     until: date | None = None
     anchors: dict[str, str] = Field(default_factory=dict)
 
+    @classmethod
+    def approval(cls, choice: Choice, project_id: str | None, *, by: str, at: datetime) -> Decided:
+        """The word that puts an item on a page, of `project_id` or of everyone."""
+        return cls(verb=Verb.APPROVE, status=ReviewStatus.APPROVED, by=by, at=at, choice=choice, project_id=project_id)
+
     def same_as(self, other: Decided) -> bool:
         """Whether both decide the same, whoever did and when and whatever was noted."""
         said = {"verb", "status", "choice", "project_id", "text", "category", "until"}

@@ -11,7 +11,7 @@ from reflect.scope.projects import Registry
 from reflect.scope.proposal import EvidenceScope, Proposal
 from reflect.scope.provenance import BEHAVIOR_DOMAIN, Provenance, combine, learnable
 from reflect.scope.reflexion import Reflexion
-from reflect.scope.review import EXCERPT_CHARS, ReviewEvidence, ReviewItem, review_id, text_sha256
+from reflect.scope.review import EXCERPT_CHARS, ReviewEvidence, ReviewItem, question, review_id, text_sha256
 from reflect.scope.rows import reads_as_rule
 from reflect.scope.vocabulary import ORGANISATION, Decision, Reason
 
@@ -28,25 +28,8 @@ def recurring_item(action: Action, lessons: Sequence[Reflexion], registry: Regis
     if binding.decision is not Decision.QUEUE or binding.reasons[:1] != (Reason.CROSS_PROJECT_EVIDENCE,):
         return None
     gated = gate(binding, learnable=learnable(BEHAVIOR_DOMAIN, proposal.origin), origin=proposal.origin)
-    return ReviewItem(
-        id=proposal.id,
-        project_id=ORGANISATION,
-        claim=proposal.claim,
-        claim_sha256=text_sha256(proposal.claim),
-        proposal=proposal,
-        action=action,
-        reasons=gated.reasons,
-        proposed=binding.proposed,
-        narrowest_scope=binding.narrowest_scope,
-        widens=binding.widens,
-        evidence_items=tuple(_evidence(row) for row in sorted(lessons, key=lambda row: row.id)),
-        origin=proposal.origin,
-        evidence=proposal.evidence,
-        session_tainted=proposal.session_tainted,
-        always_on=proposal.always_on,
-        approvable=gated.approvable,
-        created_at=proposal.synthesized_at,
-    )
+    cited = tuple(_evidence(row) for row in sorted(lessons, key=lambda row: row.id))
+    return question(ORGANISATION, proposal, action, binding, gated, cited)
 
 
 def _proposal(finding: Finding, lessons: Sequence[Reflexion]) -> Proposal:

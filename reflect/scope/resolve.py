@@ -32,6 +32,7 @@ from reflect.scope.review import (
     ReviewItem,
     claim_text,
     normalised_claim,
+    question,
     review_id,
     text_sha256,
 )
@@ -190,25 +191,8 @@ class _Case:
         return lesson(finding, provenance, keys, project_id=self.context.project.project_id, session_id=session_id)
 
     def item(self, binding: Binding, gated: Gated) -> ReviewItem:
-        return ReviewItem(
-            id=self.proposal.id,
-            project_id=self.context.project.project_id,
-            claim=self.proposal.claim,
-            claim_sha256=text_sha256(self.proposal.claim),
-            proposal=self.proposal,
-            action=self.action,
-            reasons=gated.reasons,
-            proposed=binding.proposed,
-            narrowest_scope=binding.narrowest_scope,
-            widens=binding.widens,
-            evidence_items=self._review_evidence(),
-            origin=self.provenance.origin,
-            evidence=self.provenance.evidence,
-            session_tainted=self.provenance.session_tainted,
-            always_on=self.proposal.always_on,
-            approvable=gated.approvable,
-            created_at=self.proposal.synthesized_at,
-        )
+        project_id = self.context.project.project_id
+        return question(project_id, self.proposal, self.action, binding, gated, self._review_evidence())
 
     def _review_evidence(self) -> tuple[ReviewEvidence, ...]:
         known = self.evidence

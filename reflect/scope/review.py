@@ -11,7 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from reflect.model import Action, EvidenceMode, Origin, Value, digest
-from reflect.scope.binding import ProposedScope
+from reflect.scope.binding import Binding, ProposedScope
+from reflect.scope.gate import Gated
 from reflect.scope.proposal import Proposal
 from reflect.scope.vocabulary import MemoryType, Reason, Scope, ScopeSource
 from reflect.triage.always_on import is_always_on
@@ -88,6 +89,39 @@ class ReviewItem(Value):
     @property
     def is_open(self) -> bool:
         return self.status in OPEN
+
+
+def question(
+    project_id: str,
+    proposal: Proposal,
+    action: Action,
+    binding: Binding,
+    gated: Gated,
+    cited: tuple[ReviewEvidence, ...],
+) -> ReviewItem:
+    """The item by which `proposal` is asked about in the queue of `project_id`: the one place that makes one.
+
+    `binding` and `gated` say why it is asked, `cited` what it rests on.
+    """
+    return ReviewItem(
+        id=proposal.id,
+        project_id=project_id,
+        claim=proposal.claim,
+        claim_sha256=text_sha256(proposal.claim),
+        proposal=proposal,
+        action=action,
+        reasons=gated.reasons,
+        proposed=binding.proposed,
+        narrowest_scope=binding.narrowest_scope,
+        widens=binding.widens,
+        evidence_items=cited,
+        origin=proposal.origin,
+        evidence=proposal.evidence,
+        session_tainted=proposal.session_tainted,
+        always_on=proposal.always_on,
+        approvable=gated.approvable,
+        created_at=proposal.synthesized_at,
+    )
 
 
 def edited(item: ReviewItem, text: str | None, category: str | None, *, by: str, at: datetime) -> ReviewItem:

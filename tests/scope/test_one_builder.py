@@ -70,7 +70,7 @@ def test_only_the_builder_makes_scope_keys() -> None:
         "Binding": {"scope/binding.py"},
         "PageKeys": {"scope/page_keys.py"},
         "Reflexion": {"scope/rows.py"},
-        "ReviewItem": {"scope/resolve.py", "scope/recurring.py"},  # a run's questions, and the organisation's own
+        "ReviewItem": {"scope/review.py"},
         "BoundAction": {"scope/resolve.py"},
     }
     found: dict[str, set[str]] = {made: set() for made in places}
