@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +17,7 @@ from reflect.evidence.reread import words_of
 from reflect.model import EvidenceKind, evidence_kind
 from reflect.review.preimages import Preimages
 from reflect.review.reclassify import Applied, apply, census, proposals_text, roll_back, verdict_on
+from reflect.wiki.files import write_new
 from reflect.workspace import Workspace
 
 
@@ -96,9 +96,7 @@ def _tell(done: Applied, as_json: bool) -> int:
 
 def _write(file: Path, text: str) -> None:
     try:
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        write_new(file, text.encode(), 0o600)
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be written ({error.strerror}); name another file.") from error
 

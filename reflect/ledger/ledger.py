@@ -158,6 +158,10 @@ class Ledger:
         found = self._ask(project, lambda connection: reading.oldest_waiting(connection, project))
         return datetime.fromisoformat(found) if found else None
 
+    def reflexion(self, project: str, reflexion_id: str) -> Reflexion | None:
+        """The reflexion with this whole id, dropped or not."""
+        return self._ask(project, lambda connection: reading.reflexion(connection, project, reflexion_id))
+
     def reflexions(self, project: str) -> tuple[Reflexion, ...]:
         """All reflexions, dropped ones included, oldest first."""
         return self._ask(project, lambda connection: reading.all_reflexions(connection, project))

@@ -161,6 +161,12 @@ def oldest_waiting(connection: Connection, project: str) -> str | None:
     return connection.execute(select(func.min(review_items.c.created_at)).where(waits)).scalar()
 
 
+def reflexion(connection: Connection, project: str, reflexion_id: str) -> Reflexion | None:
+    query = select(reflexions.c.payload).where(_of(reflexions, project), reflexions.c.reflexion_id == reflexion_id)
+    payload = connection.execute(query).scalar_one_or_none()
+    return None if payload is None else loaded(Reflexion, reflexion_id, payload)
+
+
 def all_reflexions(connection: Connection, project: str) -> tuple[Reflexion, ...]:
     query = select(reflexions.c.reflexion_id, reflexions.c.payload).where(_of(reflexions, project))
     query = query.order_by(reflexions.c.created_at, reflexions.c.reflexion_id)

@@ -13,11 +13,9 @@ from reflect.scope.decided import Decided, Verb
 from reflect.scope.projects import Registry
 from reflect.scope.provenance import TRIAGE_DOMAIN
 from reflect.scope.reflexion import Reflexion
-from reflect.scope.review import ReviewItem
+from reflect.scope.review import EXCERPT_CHARS, ReviewItem
 from reflect.scope.rows import correction
 from reflect.workspace import Workspace
-
-_CLAIM_CHARS = 600
 
 
 def lessons_for(workspace: Workspace) -> tuple[str, ...]:
@@ -50,7 +48,7 @@ def lesson_of(item: ReviewItem, decided: Decided, registry: Registry) -> Reflexi
         trigger,
         text,
         reason=decided.note,
-        claim=item.claim[:_CLAIM_CHARS],
+        claim=item.claim[:EXCERPT_CHARS],
         origin=item.origin,
         evidence=item.evidence,
         evidence_ids=item.action.evidence_ids,

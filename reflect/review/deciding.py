@@ -14,7 +14,7 @@ from reflect.review.corrections import lesson_of
 from reflect.review.drift import anchors_of
 from reflect.scope.decided import Decided, Verb
 from reflect.scope.reflexion import Reflexion
-from reflect.scope.review import ReviewItem, ReviewStatus
+from reflect.scope.review import OPEN, ReviewItem, ReviewStatus
 from reflect.scope.rows import row_id
 
 _PUT_ASIDE = "put aside by an operator"
@@ -22,14 +22,13 @@ _REJECTED = "rejected by an operator"
 
 _EXPIRED = frozenset({ReviewStatus.EXPIRED_EVIDENCE})
 _LEFT = frozenset({ReviewStatus.QUARANTINED, ReviewStatus.EXPIRED_EVIDENCE, ReviewStatus.SUPERSEDED})
-_OPEN = frozenset({ReviewStatus.PENDING, ReviewStatus.DEFERRED})
 ALLOWED: Mapping[Verb, frozenset[ReviewStatus]] = {
-    Verb.APPROVE: _OPEN | _EXPIRED,
-    Verb.EXPIRE: _OPEN | _EXPIRED,
-    Verb.DEFER: _OPEN,
-    Verb.EDIT: _OPEN | _LEFT,
-    Verb.REJECT: _OPEN | _LEFT,
-    Verb.QUARANTINE: _OPEN | _LEFT,
+    Verb.APPROVE: OPEN | _EXPIRED,
+    Verb.EXPIRE: OPEN | _EXPIRED,
+    Verb.DEFER: OPEN,
+    Verb.EDIT: OPEN | _LEFT,
+    Verb.REJECT: OPEN | _LEFT,
+    Verb.QUARANTINE: OPEN | _LEFT,
 }
 """What an item may be for each decision. A rejection and an approval are final: new evidence asks again.
 

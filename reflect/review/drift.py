@@ -71,8 +71,7 @@ def _hash_now(bench: Bench, item: ReviewItem, one: ReviewEvidence) -> str | None
     contents = bench.contents(project)
     if contents is not None and one.id in contents:
         return text_sha256(contents[one.id])
-    lessons = {row.id: row for row in bench.ledger.reflexions(project)}
-    if one.id in lessons:
-        lesson = lessons[one.id]
+    lesson = bench.ledger.reflexion(project, one.id)
+    if lesson is not None:
         return "" if lesson.dropped_at is not None else text_sha256(lesson.reflexion_text)
     return None if contents is None else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reflect.errors import ConfigurationError
 from reflect.review.bench import Bench
+from reflect.review.ids import whole_id
 from reflect.scope.review import ReviewItem
 
 
@@ -42,8 +42,9 @@ def named(bench: Bench, names: Sequence[str]) -> tuple[ReviewItem, ...]:
 
     Raises ConfigurationError for an id that names none, or several.
     """
-    items = [item for project in bench.projects for item in bench.ledger.queue(project)]
-    return tuple({item.id: item for item in (_one(items, name) for name in names)}.values())
+    items = {item.id: item for project in bench.projects for item in bench.ledger.queue(project)}
+    found = dict.fromkeys(whole_id(items, name, "review item", "reflect review list --all") for name in names)
+    return tuple(items[item_id] for item_id in found)
 
 
 def as_json(item: ReviewItem) -> dict[str, Any]:
@@ -79,12 +80,3 @@ def as_json(item: ReviewItem) -> dict[str, Any]:
         "page": item.action.path,
         "evidence_items": stored["evidence_items"],
     }
-
-
-def _one(items: Iterable[ReviewItem], name: str) -> ReviewItem:
-    found = [item for item in items if name and item.id.startswith(name)]
-    exact = [item for item in found if item.id == name]
-    if len(exact or found) != 1:
-        why = f"{len(found)} review items begin with {name!r}" if found else f"No review item is called {name!r}"
-        raise ConfigurationError(f"{why}; nothing was changed; `reflect review list --all` names them.")
-    return (exact or found)[0]

@@ -23,7 +23,7 @@ from reflect.ledger.text import dump
 from reflect.model import Value, digest
 from reflect.review.preimages import Preimages
 from reflect.scope.binding import MACHINE_CONFIDENCE, UNSURE_CONFIDENCE
-from reflect.scope.metadata import build_scope_metadata
+from reflect.scope.metadata import SCOPE_FIELDS, build_scope_metadata
 from reflect.scope.projects import Registry
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem, ReviewStatus, normalised_claim, text_sha256
@@ -286,10 +286,7 @@ def _kept(row: Reflexion | None, run_id: str) -> Left | None:
 def _restored(row: Reflexion, *, before: Reflexion, run_id: str) -> Reflexion | None:
     if _kept(row, run_id) is not None:
         return None
-    return row.model_copy(update={name: getattr(before, name) for name in _SCOPE_FIELDS})
-
-
-_SCOPE_FIELDS = ("scope", "project_id", "workspace_root", "scope_confidence", "scope_source", "scope_run_id")
+    return row.model_copy(update={name: getattr(before, name) for name in (*SCOPE_FIELDS, "scope_run_id")})
 
 
 def _parsed(kind: type[_V], line: str, number: int) -> _V:

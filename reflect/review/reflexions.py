@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
-from reflect.errors import ConfigurationError
 from reflect.ledger.ledger import Ledger
-from reflect.scope.metadata import ScopeKeys
+from reflect.review.ids import whole_id
+from reflect.scope.metadata import SCOPE_FIELDS
 from reflect.scope.reflexion import STATED_SCOPE, Reflexion
 
-_SCOPE_FIELDS = tuple(field.name for field in fields(ScopeKeys))
-_SETTLED_FIELDS = (*_SCOPE_FIELDS, "scope_run_id", "approved_at", "approved_by")
+_SETTLED_FIELDS = (*SCOPE_FIELDS, "scope_run_id", "approved_at", "approved_by")
 _NAMES = frozenset({"id", "session_id", "domain", "trigger", "created_at", "edited_at", "dropped_at", "leap_run_id"})
 """Fields that hold a name or a time: what looks like a secret there is an id."""
 
@@ -84,21 +83,12 @@ def drop(ledger: Ledger, project: str, name: str, reason: str, at: str) -> Refle
 
     One that was dropped before keeps its first reason. Raises ConfigurationError where `name` names none or several.
     """
-    row = one_record(ledger.reflexions(project), name)
+    known = {row.id: row for row in ledger.reflexions(project)}
+    row = known[whole_id(known, name, "record", "reflect reflexions list")]
     ledger.change_reflexions(
         project, {row.id: lambda held: None if held.dropped_at is not None else held.dropped(reason, at)}
     )
-    return one_record(ledger.reflexions(project), row.id)
-
-
-def one_record(rows: Iterable[Reflexion], name: str) -> Reflexion:
-    """The record called `name`. Raises ConfigurationError."""
-    found = [row for row in rows if name and row.id.startswith(name)]
-    exact = [row for row in found if row.id == name]
-    if len(exact or found) != 1:
-        why = f"{len(found)} records begin with {name!r}" if found else f"No record is called {name!r}"
-        raise ConfigurationError(f"{why}; nothing was changed; `reflect reflexions list` names them.")
-    return (exact or found)[0]
+    return ledger.reflexion(project, row.id) or row
 
 
 def _written(row: Reflexion) -> str:

@@ -19,12 +19,12 @@ from reflect.model import (
     Value,
     evidence_kind,
 )
+from reflect.scope.metadata import SCOPE_FIELDS
 from reflect.scope.projects import Project, Registry
 from reflect.scope.proposal import EvidenceScope, Recorded
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
 from reflect.scope.vocabulary import MemoryType
 
-_SCOPE_KEYS = frozenset({"scope", "project_id", "workspace_root", "scope_confidence", "scope_source"})
 _SHORTEST_SHA = 4
 _KEYLESS_CONFIDENCE = 0.6
 """A page of another tool belongs to the project only because its sources do."""
@@ -196,7 +196,7 @@ class ScopeContext:
 
 def stated_scope(page: PageSummary) -> dict[str, object]:
     """The scope keys a page has; empty for a page that knows nothing of scope."""
-    keys = {name: value for name, value in page.scope_keys.items() if name in _SCOPE_KEYS}
+    keys = {name: value for name, value in page.scope_keys.items() if name in SCOPE_FIELDS}
     if page.project_id is not None:
         keys.setdefault("project_id", page.project_id)
     return keys

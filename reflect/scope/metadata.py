@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from reflect.errors import ScopeError
@@ -22,6 +22,10 @@ class ScopeKeys:
 
     def flat(self) -> dict[str, Any]:
         return asdict(self)
+
+
+SCOPE_FIELDS = tuple(field.name for field in fields(ScopeKeys))
+"""The names of the keys: on a page, in a record, in a file."""
 
 
 def build_scope_metadata(

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from reflect.evidence.transcripts.harness import is_harness_text, is_interruption, person_text
 from reflect.model import EvidenceMode, Origin, ReflectionKind
 from reflect.scope import provenance
+from reflect.scope.metadata import SCOPE_FIELDS
 from reflect.scope.numbers import is_probability
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
 from reflect.scope.vocabulary import MemoryType, Scope, ScopeSource
@@ -113,12 +114,12 @@ class Reflexion(BaseModel):
 
     @property
     def stored_scope(self) -> ResolvedMemoryScope:
-        return resolve_stored_scope(self.model_dump(mode="json", include=_SCOPE_FIELDS, exclude_none=True))
+        return resolve_stored_scope(self.model_dump(mode="json", include={*SCOPE_FIELDS}, exclude_none=True))
 
     @property
     def lesson(self) -> dict[str, Any]:
         """What was learned and from what, without who may see it and what has been done with it since."""
-        return self.model_dump(mode="json", exclude=_SCOPE_FIELDS | _SINCE)
+        return self.model_dump(mode="json", exclude={*SCOPE_FIELDS, *_SINCE})
 
     def edited(self, text: str, at: str) -> Self:
         """The lesson in its owner's own words. The excerpt it was drawn from is withheld from then on."""
@@ -133,8 +134,13 @@ class Reflexion(BaseModel):
         return self.model_copy(update={"dropped_at": at, "dropped_reason": reason})
 
 
-_SCOPE_FIELDS = {"scope", "project_id", "workspace_root", "scope_confidence", "scope_source"}
-_SINCE = {"approved_at", "approved_by", "dropped_at", "dropped_reason", "is_processed", "leap_run_id"} | {
+_SINCE = (
+    "approved_at",
+    "approved_by",
+    "dropped_at",
+    "dropped_reason",
+    "is_processed",
+    "leap_run_id",
     "scope_run_id",
     STATED_SCOPE,
-}
+)

@@ -49,6 +49,7 @@ def test_hazard_104_a_question_of_one_project_never_sees_another(ledger: Ledger)
     assert ledger.seen(OTHER, {"run-1"}).first_run
     assert (ledger.queue(OTHER), ledger.reflexions(OTHER), ledger.pending_findings(OTHER, {"run-1"})) == ((), (), ())
     assert ledger.item_statuses(OTHER) == {}
+    assert ledger.reflexion(OTHER, "r-1") is None and ledger.reflexion(PROJECT, "r-1") is not None
     assert ledger.run(OTHER, "run-1") is None
 
 
@@ -90,6 +91,7 @@ def test_hazard_102_every_statement_names_the_project(ledger: Ledger) -> None:
         ledger.mark_archived(PROJECT, "run-1")
         ledger.rebuild(WikiSources(PROJECT, [summary("a/b.md", Source.of(SESSION))], [], {SESSION: "t"}))
         ledger.item_statuses(PROJECT)
+        ledger.reflexion(PROJECT, "r-1")
         ledger.run(PROJECT, "run-1")
         state(ledger, PROJECT)
     tables = "|".join(metadata.tables)
@@ -108,6 +110,7 @@ def test_hazard_102_every_statement_names_the_project(ledger: Ledger) -> None:
         lambda ledger: ledger.queue(""),
         lambda ledger: ledger.item_statuses(""),
         lambda ledger: ledger.reflexions(""),
+        lambda ledger: ledger.reflexion("", "x"),
         lambda ledger: ledger.last_run(""),
         lambda ledger: ledger.run("", "x"),
         lambda ledger: ledger.counts(""),

@@ -15,7 +15,7 @@ from reflect.evidence.redaction import Redactor
 from reflect.ledger.ledger import Ledger
 from reflect.model import EvidenceMode, Origin
 from reflect.review.corrections import triage_lessons
-from reflect.review.reflexions import drop, export_records, import_records, one_record
+from reflect.review.reflexions import drop, export_records, import_records
 from reflect.scope.reflexion import STATED_SCOPE
 from reflect.scope.visibility import Candidate, Exclusion, exclusion
 from tests.review.house import Shop
@@ -196,7 +196,8 @@ def test_a_name_of_none_or_several_changes_nothing(ledger: Ledger, name: str) ->
 
 def test_a_whole_id_is_meant_where_another_begins_with_it(ledger: Ledger) -> None:
     put(ledger, SEED, SEED | {"id": "r-10"})
-    assert one_record(ledger.reflexions("shop"), "r-1").id == "r-1"
+    assert drop(ledger, "shop", "r-1", "why", "2026-02-01T00:00:00Z").dropped_reason == "why"
+    assert {row.id: row.dropped_reason for row in ledger.reflexions("shop")} == {"r-1": "why", "r-10": None}
 
 
 def test_a_project_sees_its_own_records_alone(ledger: Ledger) -> None:
