@@ -71,7 +71,7 @@ def _overhead(place: Path, repository: Path) -> None:
     named = ingest_repository.with_options(flow_run_name="benchmark")
     named(repository)
     fresh()
-    tasks = ingest_without_prefect(Workspace.open(repository))
+    tasks = ingest_without_prefect(Workspace.open(repository)).tasks
     runs: dict[str, Callable[[], object]] = {
         "plain": lambda: ingest_without_prefect(Workspace.open(repository)),
         "flow": lambda: named(repository),

@@ -53,7 +53,7 @@ def _night_against_plain(place: Path) -> None:
 
     def plain(project: str) -> int:
         with estate.lease(project, "benchmark"), estate.opened(project) as workspace:
-            return ingest_without_prefect(workspace)
+            return ingest_without_prefect(workspace).tasks
 
     tasks = over(estate.projects[:1], plain, 1)[0].result or 0
     _forget(place, repositories)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from reflect.pipeline.archive import archive
 from reflect.pipeline.index import Outcomes, land
 from reflect.pipeline.intake import take_in
@@ -10,14 +12,23 @@ from reflect.pipeline.scope import bind_plan
 from reflect.pipeline.triage import gather as gather_findings
 from reflect.pipeline.triage import plan_pages, reflect_on_session
 from reflect.pipeline.write import Desk, gather
+from reflect.report import RunReport
 from reflect.search.find import refresh_all
 from reflect.triage.engines import engine_named
 from reflect.workspace import Workspace
 from tasks.expectations import check_pages, check_plan
 
 
-def ingest_without_prefect(workspace: Workspace) -> int:
-    """Run every stage; the number of tasks that the flow uses for the same work."""
+@dataclass(frozen=True, slots=True)
+class PlainRun:
+    """What a run did, and how many tasks the flow uses for the same work."""
+
+    report: RunReport
+    tasks: int
+
+
+def ingest_without_prefect(workspace: Workspace) -> PlainRun:
+    """Run every stage, also where there is nothing new."""
     engine = engine_named(workspace.config.engine, workspace.config)
     prepare(workspace)
     intake = take_in(workspace, engine)
@@ -30,7 +41,8 @@ def ingest_without_prefect(workspace: Workspace) -> int:
     drafts = gather((one, desk.write(one), None) for one in bound.writes)
     written = check_pages.fn(drafts, intake, workspace)
     done = Outcomes(engine, intake, bound, written, reflected.unanswered, workspace.settings.now())
-    archive(workspace, land(workspace, done).run)
+    report = land(workspace, done)
+    report = report.with_archived(archive(workspace, report.run))
     refresh_all(workspace)
     stages = (
         "collect",
@@ -43,4 +55,4 @@ def ingest_without_prefect(workspace: Workspace) -> int:
         "archive",
         "search",
     )
-    return len(stages) + len(sessions) + len(bound.writes)
+    return PlainRun(report, len(stages) + len(sessions) + len(bound.writes))
