@@ -8,42 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-
 from reflect.evidence.transcripts.content import blocks, joined, text_of
-from reflect.evidence.transcripts.recording import Call, Recorder, Spot, key_of, key_of_line, moment
+from reflect.evidence.transcripts.documents import Document, messages_of
+from reflect.evidence.transcripts.recording import Call, Recorder, Spot, moment
 from reflect.model import Channel
 
 _INCLUDED_FILES = "\n--- Content from referenced files ---"
 """Below this mark stand the files that the person named; they did not type them."""
 
 
-def read_gemini(documents: Sequence[dict[str, Any] | None], record: Recorder) -> None:
+def read_gemini(documents: Sequence[Document | None], record: Recorder) -> None:
     """Walk the messages of all documents into `record`; positions count messages over all of them."""
-    position = 0
-    session = ""
-    for number, document in enumerate(documents):
-        if document is None:
-            record.lost_line(position)
-            record.notes["chunks that could not be read"] += 1
-            if number == 0:
-                record.beginning_is_missing()
-            continue
-        session = text_of(document.get("sessionId")) or session
-        record.enter(None, session)
-        for message in document["messages"]:
-            if isinstance(message, dict):
-                _message(message, record, _spot(message, position, session))
-            position += 1
-
-
-def _spot(message: dict[str, Any], position: int, session: str) -> Spot:
-    identity = text_of(message.get("id"))
-    if identity:
-        key = key_of("gemini", text_of(message.get("type")), identity)
-    else:
-        key = key_of_line(orjson.dumps(message), session, str(position))
-    return Spot(position, key, moment(message.get("timestamp")))
+    for message, place in messages_of(documents, record, lambda document: (None, document.get("sessionId"))):
+        key = place.key("gemini", message, message.get("type"), message.get("id"))
+        _message(message, record, Spot(place.position, key, moment(message.get("timestamp"))))
 
 
 def _message(message: dict[str, Any], record: Recorder, spot: Spot) -> None:

@@ -8,51 +8,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-
 from reflect.evidence.closed_list import closed_list
 from reflect.evidence.transcripts.content import blocks, text_of
+from reflect.evidence.transcripts.documents import Document, Place, messages_of
 from reflect.evidence.transcripts.harness import person_text
-from reflect.evidence.transcripts.recording import Recorder, Spot, key_of, key_of_line, moment
+from reflect.evidence.transcripts.recording import Recorder, Spot, moment
 from reflect.model import Channel
 
 _SILENT = closed_list("agent compaction file patch reasoning retry snapshot step-finish step-start")
 
 
-def read_opencode(documents: Sequence[dict[str, Any] | None], record: Recorder) -> None:
+def read_opencode(documents: Sequence[Document | None], record: Recorder) -> None:
     """Walk the messages of all documents into `record`; positions count messages over all of them."""
-    position = 0
-    session = ""
-    for number, document in enumerate(documents):
-        if document is None:
-            record.lost_line(position)
-            record.notes["chunks that could not be read"] += 1
-            if number == 0:
-                record.beginning_is_missing()
-            continue
-        info = document.get("info")
-        if isinstance(info, dict):
-            session = text_of(info.get("id")) or session
-            record.enter(info.get("directory"), session)
-        for message in document["messages"]:
-            if isinstance(message, dict):
-                _message(message, record, position, session)
-            position += 1
+    for message, place in messages_of(documents, record, _opened):
+        _message(message, record, place)
 
 
-def _message(message: dict[str, Any], record: Recorder, position: int, session: str) -> None:
-    known = message.get("info")
-    info: dict[str, Any] = known if isinstance(known, dict) else {}
+def _opened(document: Document) -> tuple[object, object]:
+    info = _object(document.get("info"))
+    return info.get("directory"), info.get("id")
+
+
+def _message(message: Document, record: Recorder, place: Place) -> None:
+    info = _object(message.get("info"))
     role = info.get("role")
-    path, time = info.get("path"), info.get("time")
-    if isinstance(path, dict):
-        record.enter(path.get("cwd"))
-    identity = text_of(info.get("id"))
-    if identity:
-        key = key_of("opencode", text_of(role), identity)
-    else:
-        key = key_of_line(orjson.dumps(message), session, str(position))
-    spot = Spot(position, key, moment(time.get("created")) if isinstance(time, dict) else None)
+    record.enter(_object(info.get("path")).get("cwd"))
+    key = place.key("opencode", message, role, info.get("id"))
+    spot = Spot(place.position, key, moment(_object(info.get("time")).get("created")))
     if role == "user":
         record.settle()
     for number, part in enumerate(blocks(message.get("parts"))):
@@ -77,9 +59,12 @@ def _part(role: Any, part: dict[str, Any], record: Recorder, spot: Spot) -> None
 
 
 def _tool(part: dict[str, Any], record: Recorder, spot: Spot) -> None:
-    known = part.get("state")
-    state: dict[str, Any] = known if isinstance(known, dict) else {}
+    state = _object(part.get("state"))
     call = record.use("", part.get("tool"), state.get("input"), spot)
     record.settle()
     if state.get("status") == "error":
         record.error(call, text_of(state.get("error")) or text_of(state.get("output")), spot.part(1))
+
+
+def _object(value: object) -> Document:
+    return value if isinstance(value, dict) else {}
