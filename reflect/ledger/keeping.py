@@ -14,13 +14,13 @@ from sqlalchemy import Connection, func, select
 from reflect.ledger.loading import loaded
 from reflect.ledger.reading import all_reflexions, item_statuses
 from reflect.ledger.recording import item_row, keep_known, lock_project
-from reflect.ledger.reviewing import put_reflexion
+from reflect.ledger.reviewing import put_reflexion, replace_reflexion
 from reflect.ledger.tables import carried_lines, reflexions, review_items
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem
 
-_BY_SYNTHESIS = "synthesis"
-"""What stands in the place of a run for questions that no run asked."""
+_BY_IMPORT, _BY_SYNTHESIS = "import", "synthesis"
+"""What stands in the place of a run for records that a file brought, and for questions that no run asked."""
 
 Change = Callable[[Reflexion], Reflexion | None]
 """A record as it is to be; None leaves it as it is."""
@@ -36,7 +36,7 @@ def change(connection: Connection, project: str, changes: Mapping[str, Change]) 
         before = loaded(Reflexion, name, held[name])
         after = changes[name](before)
         if after is not None and after != before:
-            put_reflexion(connection, project, after)
+            replace_reflexion(connection, project, after)
             changed.append(name)
     return tuple(changed)
 
@@ -55,9 +55,9 @@ def take_over(
     for row in rows:
         held = known.get(row.id)
         if held is None:
-            put_reflexion(connection, project, row)
+            put_reflexion(connection, project, row, made_by=_BY_IMPORT)
         elif row.dropped_at is not None and held.dropped_at is None:
-            put_reflexion(connection, project, held.dropped(row.dropped_reason or "", row.dropped_at))
+            replace_reflexion(connection, project, held.dropped(row.dropped_reason or "", row.dropped_at))
     _carry(connection, project, [*lines, *(json.dumps(row.model_dump(mode="json")) for row in differing)])
     return tuple(sorted({row.id for row in rows} - set(known)))
 

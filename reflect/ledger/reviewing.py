@@ -70,16 +70,20 @@ def decide(connection: Connection, project: str, item_id: str, judge: Judge) -> 
         return found
     _write(connection, project, item_id, len(earlier), ruling.decided)
     for owner, row in ruling.rows:
-        put_reflexion(connection, owner, row)
+        put_reflexion(connection, owner, row, made_by=_BY_REVIEW)
     return decided_item(found, (ruling.decided,))
 
 
-def put_reflexion(connection: Connection, project: str, row: Reflexion) -> None:
-    """Write `row` in the place of the reflexion with its id, or as a new one."""
+def put_reflexion(connection: Connection, project: str, row: Reflexion, *, made_by: str) -> None:
+    """Write `row` in the place of the reflexion with its id, or as a new one that `made_by` made instead of a run."""
+    if not replace_reflexion(connection, project, row):
+        keep_known(connection, reflexions, [reflexion_row(row) | {"project_id": project, "run_id": made_by}])
+
+
+def replace_reflexion(connection: Connection, project: str, row: Reflexion) -> bool:
+    """Write `row` in the place of the reflexion with its id; False, with nothing written, where there is none."""
     own = (reflexions.c.project_id == project) & (reflexions.c.reflexion_id == row.id)
-    values = reflexion_row(row)
-    if not connection.execute(update(reflexions).where(own).values(**values)).rowcount:
-        keep_known(connection, reflexions, [values | {"project_id": project, "run_id": _BY_REVIEW}])
+    return bool(connection.execute(update(reflexions).where(own).values(**reflexion_row(row))).rowcount)
 
 
 def _write(connection: Connection, project: str, item_id: str, number: int, decided: Decided) -> None:

@@ -61,13 +61,19 @@ class Synthesis:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lesson:
-    """An accepted lesson as a finding, with its record, its project and the kind of page it stands on."""
+class _Claim:
+    """A finding and the topical words of its quote."""
 
     finding: Finding
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lesson(_Claim):
+    """An accepted lesson, of the category of the page it stands on, with its record and its project."""
+
     row: Reflexion
     project_id: str
-    words: frozenset[str]
 
 
 def synthesise(
@@ -81,14 +87,20 @@ def synthesise(
     `known` are the organisation's own questions: what was asked, whatever was answered, is not asked again in other
     words or on more evidence. `standing` are the pages of the organisation's wiki: what they say is no question.
     """
-    asked = [finding for item in known if item.status not in _MOVED_ON for finding in _asked(item)]
+    return _questions(_accepted(sources), known, registry, standing)
+
+
+def _questions(
+    lessons: Sequence[_Lesson], known: Iterable[ReviewItem], registry: Registry, standing: Sequence[PageSummary]
+) -> tuple[ReviewItem, ...]:
+    asked = [claim for item in known if item.status not in _MOVED_ON for claim in _asked(item)]
     said = [Standing(page.body) for page in standing]
     items = []
-    for group in _groups(sorted(_each_once(sources), key=_age)):
+    for group in _groups(lessons):
         lead = group[0].finding
         if len({lesson.project_id for lesson in group}) < 2 or any(page.has(lead.quote) for page in said):
             continue
-        if any(_same(lesson.finding, old) for lesson in group for old in asked):
+        if any(_same(lesson, old) for lesson in group for old in asked):
             continue
         item = recurring_item(_action(group), [lesson.row for lesson in group], registry)
         if item is not None:
@@ -106,14 +118,20 @@ def propose_recurring(bench: Bench) -> Synthesis:
         else:
             sources.append(ProjectSource(project, bench.ledger.reflexions(project.project_id), wiki.pages))
     own = bench.wiki(ORGANISATION)
-    items = synthesise(sources, bench.ledger.queue(ORGANISATION), bench.registry, own.pages if own is not None else ())
+    lessons = _accepted(sources)
+    standing = own.pages if own is not None else ()
+    items = _questions(lessons, bench.ledger.queue(ORGANISATION), bench.registry, standing)
     new = set(bench.ledger.propose(ORGANISATION, items))
-    lessons = sum(1 for _ in accepted(sources))
-    return Synthesis(tuple(item for item in items if item.id in new), lessons, tuple(sorted(unread)))
+    return Synthesis(tuple(item for item in items if item.id in new), len(lessons), tuple(sorted(unread)))
 
 
-def accepted(sources: Iterable[ProjectSource]) -> Iterator[_Lesson]:
-    """The lessons that each project may learn from and has on a page of its own."""
+def _accepted(sources: Iterable[ProjectSource]) -> tuple[_Lesson, ...]:
+    """The lessons that each project may learn from and has on a page of its own, each once, oldest first."""
+    found = {(lesson.project_id, lesson.row.id): lesson for lesson in _learned(sources)}
+    return tuple(sorted(found.values(), key=_age))
+
+
+def _learned(sources: Iterable[ProjectSource]) -> Iterator[_Lesson]:
     for source in sources:
         pages = _pages_by_source(source)
         for row in source.rows:
@@ -123,11 +141,11 @@ def accepted(sources: Iterable[ProjectSource]) -> Iterator[_Lesson]:
             page = next((page for page in cited if page.says(row.intervention)), None)
             if page is not None:
                 finding = _finding(row, page.category)
-                yield _Lesson(finding, row, source.project.project_id, frozenset(terms(row.intervention)))
+                yield _Lesson(finding, _topical(finding), row, source.project.project_id)
 
 
-def _each_once(sources: Iterable[ProjectSource]) -> Iterable[_Lesson]:
-    return {(lesson.project_id, lesson.row.id): lesson for lesson in accepted(sources)}.values()
+def _topical(finding: Finding) -> frozenset[str]:
+    return frozenset(terms(finding.quote))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +218,7 @@ def _groups(lessons: Sequence[_Lesson]) -> list[list[_Lesson]]:
         if home is None:
             shared = Counter(number for word in lesson.words for number in by_word[word])
             near = sorted(shared, key=lambda number: (-shared[number], number))
-            home = next((number for number in near if _same(lesson.finding, groups[number][0].finding)), None)
+            home = next((number for number in near if _same(lesson, groups[number][0])), None)
         if home is None:
             home = by_claim[claim] = len(groups)
             groups.append([])
@@ -210,14 +228,14 @@ def _groups(lessons: Sequence[_Lesson]) -> list[list[_Lesson]]:
     return groups
 
 
-def _same(one: Finding, other: Finding) -> bool:
-    if normalised_claim(one.quote) == normalised_claim(other.quote):
+def _same(one: _Claim, other: _Claim) -> bool:
+    said, also = one.finding, other.finding
+    if normalised_claim(said.quote) == normalised_claim(also.quote):
         return True
-    words, others = frozenset(terms(one.quote)), frozenset(terms(other.quote))
-    shared = len(words & others)
-    alike = shared >= FEWEST_SHARED and shared >= SHARED * max(len(words), len(others))
-    turned = _turning(one.quote) != _turning(other.quote)
-    return alike and not turned and not contradicts(one, other) and not contradicts(other, one)
+    shared = len(one.words & other.words)
+    alike = shared >= FEWEST_SHARED and shared >= SHARED * max(len(one.words), len(other.words))
+    turned = _turning(said.quote) != _turning(also.quote)
+    return alike and not turned and not contradicts(said, also) and not contradicts(also, said)
 
 
 def _turning(claim: str) -> frozenset[str]:
@@ -226,9 +244,10 @@ def _turning(claim: str) -> frozenset[str]:
     return frozenset(word for word in words if word in _TURNS or not word.isascii() or not word.isalpha())
 
 
-def _asked(item: ReviewItem) -> Iterator[Finding]:
-    yield from item.action.findings
-    yield from (finding.model_copy(update={"quote": item.claim}) for finding in item.action.findings[:1])
+def _asked(item: ReviewItem) -> Iterator[_Claim]:
+    """Its claims as they were planned, and as it reads now."""
+    reworded = (finding.model_copy(update={"quote": item.claim}) for finding in item.action.findings[:1])
+    yield from (_Claim(finding, _topical(finding)) for finding in (*item.action.findings, *reworded))
 
 
 def _action(group: Sequence[_Lesson]) -> Action:

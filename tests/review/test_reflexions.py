@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,12 @@ def test_every_field_of_the_seed_comes_back(ledger: Ledger) -> None:
     put(ledger, SEED)
     (written,) = export_records(ledger, "shop").splitlines()
     assert {name: json.loads(written)[name] for name in SEED} == SEED
+
+
+def test_a_record_of_a_file_says_that_a_file_brought_it(ledger: Ledger, tmp_path: Path) -> None:
+    put(ledger, SEED)
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as database:
+        assert database.execute("select reflexion_id, run_id from reflexions").fetchall() == [("r-1", "import")]
 
 
 def test_a_record_from_before_a_field_existed_loads_with_the_safe_value(ledger: Ledger) -> None:

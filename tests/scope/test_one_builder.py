@@ -100,7 +100,11 @@ WRITERS = {
     },
     "put_reflexion": {
         "ledger/reviewing.py": "what a decision on a question made of a lesson",
-        "ledger/keeping.py": "a record from a file, without a scope; a dropped, reclassified or restored one",
+        "ledger/keeping.py": "a record from a file, without a scope",
+    },
+    "replace_reflexion": {
+        "ledger/reviewing.py": "the same, where the lesson was recorded before",
+        "ledger/keeping.py": "a record that was dropped, reclassified or restored",
     },
     "item_row": {
         "ledger/recording.py": "the questions of a run",
