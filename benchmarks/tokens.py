@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -18,30 +18,20 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.plain import stages
 from benchmarks.transcripts import Shape, generated
 from examples.obedient_model import answer
 from examples.sessions import START, ClaudeTranscript, GitRepository, StoredSession, ulid
-from reflect.errors import EngineError, WikiError
 from reflect.folding import fold
-from reflect.pipeline.archive import archive
 from reflect.pipeline.engine import premises_of
-from reflect.pipeline.index import Outcomes, land
 from reflect.pipeline.intake import Intake, take_in
-from reflect.pipeline.scope import bind_plan
-from reflect.pipeline.triage import gather as gather_findings
-from reflect.pipeline.triage import plan_pages, reflect_on_commits, reflect_on_session
-from reflect.pipeline.write import Desk, gather
 from reflect.report import RunReport
-from reflect.scope.resolve import BoundAction
 from reflect.settings import Settings
 from reflect.triage.claude.building import engine_asking
 from reflect.triage.claude.evidence_blocks import harmless
 from reflect.triage.claude.messages import Ask, Reply
-from reflect.triage.engine import Engine
 from reflect.triage.views import evidence_mode, visible_turns
-from reflect.wiki.draft import PageDraft
 from reflect.workspace import Workspace
-from tasks.expectations import check_pages, check_plan
 
 CHARS_PER_TOKEN = 3
 OTHER_SCHEME = 20_000
@@ -159,32 +149,8 @@ def _night(repository: Path, state: Path) -> Night:
     counting = Counting()
     engine = engine_asking(counting, {}, workspace.config, premises_of(workspace))
     intake = take_in(workspace, engine)
-    report = _ingest(workspace, engine, intake)
+    report = stages(workspace, engine, intake).report
     return Night(tuple(_evidence(intake)), counting, report, len({s.checkpoint for s in intake.batch.sessions}))
-
-
-def _ingest(workspace: Workspace, engine: Engine, intake: Intake) -> RunReport:
-    reflected = gather_findings((each, reflect_on_session(engine, each), None) for each in intake.batch.sessions)
-    reflected = reflected.joined(reflect_on_commits(engine, intake.batch.commits))
-    planned = plan_pages(engine, (*reflected.findings, *intake.carried), intake, workspace)
-    bound = bind_plan(check_plan.fn(planned, intake, workspace), intake, workspace)
-    desk = Desk.of(engine, bound, intake, workspace)
-    written = check_pages.fn(gather(map(_at(desk), bound.writes)), intake, workspace)
-    report = land(workspace, Outcomes(engine, intake, bound, written, {}, workspace.settings.now()))
-    archive(workspace, report.run)
-    return report
-
-
-def _at(desk: Desk) -> Callable[[BoundAction], tuple[BoundAction, PageDraft | None, Exception | None]]:
-    """Writing at `desk`, one page that cannot be written taking no other down."""
-
-    def write(bound: BoundAction) -> tuple[BoundAction, PageDraft | None, Exception | None]:
-        try:
-            return bound, desk.write(bound), None
-        except (EngineError, WikiError) as error:
-            return bound, None, error
-
-    return write
 
 
 def _evidence(intake: Intake) -> Iterable[str]:

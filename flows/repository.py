@@ -81,11 +81,13 @@ def ingest(
     checked = check_plan(sealed(planned), sealed(intake), sealed(workspace))
     bound = bind_scope(sealed(checked), sealed(intake), sealed(workspace))
     written = check_pages(sealed(write_pages(engine, bound, intake, workspace)), sealed(intake), sealed(workspace))
-    done = Outcomes(engine, intake, bound, written, reflected.unanswered, started_at, found, reflected.set_aside)
+    done = Outcomes(
+        engine, intake, bound, written, reflected.unanswered, started_at, found, reflected.set_aside, bill.spend
+    )
     if estimate is not None:
         return _estimated(report_on(workspace, done, dry_run=True), bill, estimate)
     before_landing()
-    report = index(sealed(workspace), sealed(done)).model_copy(update={"spend": bill.spend})
+    report = index(sealed(workspace), sealed(done))
     report = report.with_archived(archive(sealed(workspace), report.run))
     return report.with_notes(refresh_search(sealed(workspace)))
 

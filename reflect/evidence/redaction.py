@@ -38,7 +38,8 @@ _OTHER_WORDS = ((b"bearer", SCHEMES), (b"basic ", SCHEMES), (b"identified ", SCH
 _AWS_KEY_ID = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 _NEAR = 400
-_MARKER = re.compile(r"\[REDACTED:[a-z0-9-]+\]")
+MARKER = re.compile(r"\[REDACTED:[a-z0-9-]+\]")
+"""What stands where a secret was."""
 _ID = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-f]{7,40}|[0-7][0-9A-HJKMNP-TV-Z]{25})(?![0-9A-Za-z])")
 _SHORTEST_SECRET = 8
 
@@ -192,7 +193,7 @@ def _aws_secrets(text: str) -> Iterator[Hit]:
 
 
 def _outside_markers(text: str, hits: Iterable[Hit]) -> list[Hit]:
-    markers = [marker.span() for marker in _MARKER.finditer(text)]
+    markers = [marker.span() for marker in MARKER.finditer(text)]
     starts = [start for start, _ in markers]
 
     def is_inside(hit: Hit) -> bool:

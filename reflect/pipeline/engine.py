@@ -40,7 +40,7 @@ def premises_of(workspace: Workspace) -> Premises:
     key = workspace.settings.anthropic_api_key
     return Premises(
         format=workspace.format,
-        finds=Redactor(workspace.config.redact).finds,
+        redact=Redactor(workspace.config.redact).redact,
         in_repository=_lookup(workspace),
         project=workspace.project.project_id,
         api_key="" if key is None else key.get_secret_value(),

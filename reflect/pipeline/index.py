@@ -14,7 +14,7 @@ from reflect.model import Accounted, EvidenceId, Fate, Finding, Outcome, evidenc
 from reflect.pipeline.intake import Intake
 from reflect.pipeline.scope import Bound, fates_of
 from reflect.pipeline.write import Drafted, Written
-from reflect.report import PageChange, RunReport, account, teaching
+from reflect.report import PageChange, RunReport, Spend, account, teaching
 from reflect.scope.context import EpisodeScope
 from reflect.triage.engine import Engine
 from reflect.triage.views import evidence_mode
@@ -37,7 +37,8 @@ EDITED = "somebody changed the page while the run was working; it is tried again
 class Outcomes:
     """Everything the stages before the commit point decided. `found` is what an earlier run had left, in sentences.
 
-    `unanswered` and `set_aside` give by evidence why an engine had no answer, or none that could be used.
+    `unanswered` and `set_aside` give by evidence why an engine had no answer, or none that could be used. `spend` is
+    what was asked for it.
     """
 
     engine: Engine
@@ -48,6 +49,7 @@ class Outcomes:
     started_at: datetime
     found: tuple[str, ...] = ()
     set_aside: Mapping[str, str] = field(default_factory=dict)
+    spend: Spend = field(default_factory=Spend)
 
 
 def land(workspace: Workspace, done: Outcomes) -> RunReport:
@@ -134,6 +136,7 @@ def report_on(workspace: Workspace, done: Outcomes, *, dry_run: bool = False) ->
         left_out_commits=batch.left_out_commits,
         redactions=batch.redactions,
         notes=(*done.found, *batch.notes, *done.bound.notes, *unreadable, *written.notes),
+        spend=done.spend,
         dry_run=dry_run,
         started_at=done.started_at,
         finished_at=workspace.settings.now(),

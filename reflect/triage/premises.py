@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 from reflect.configuration import Format
 
 
-def _finds_nothing(_: str) -> Sequence[str]:
-    return ()
+def _as_it_is(text: str) -> str:
+    return text
 
 
 def _is_nowhere(_: str) -> bool:
@@ -22,7 +22,7 @@ def _is_nowhere(_: str) -> bool:
 class Premises:
     """The same for every engine; most need none of it.
 
-    `finds` names what looks like a secret in a text, `in_repository` says whether an identifier occurs in the
+    `redact` takes secrets out of a text, `in_repository` says whether an identifier occurs in the
     repository. `project` is its id: pages of another one are never sent anywhere. `answers` is the folder where paid
     answers are kept. `corrections` are what an operator taught the triage step, for its own instructions and nothing
     else. `calls` is where every paid call is written down. `api_key` and `base_url` are the provider's.
@@ -30,7 +30,7 @@ class Premises:
     """
 
     format: Format = field(default_factory=Format)
-    finds: Callable[[str], Sequence[str]] = _finds_nothing
+    redact: Callable[[str], str] = _as_it_is
     in_repository: Callable[[str], bool] = _is_nowhere
     project: str | None = None
     answers: Path | None = None

@@ -82,12 +82,14 @@ class Judged(Generic[Answer]):
 class Questioner:
     """Puts questions, and keeps what was answered.
 
-    `models` names the model of each purpose: it is part of what an answer depends on.
+    `models` names the model of each purpose: it is part of what an answer depends on. `redact` takes secrets out of an
+    answer before anything sees it, so that none is kept, shown in a reason or asked about again.
     """
 
     asking: Asking
     models: Mapping[str, str]
     kept: Kept
+    redact: Callable[[str], str]
 
     def ask(self, ask: Ask, kind: type[Answer], judge: Callable[[Answer], Mapping[str, str]]) -> Judged[Answer]:
         """The answer to `ask` as `kind`, with the faults that `judge` still finds in it when it was asked twice.
@@ -118,10 +120,12 @@ class Questioner:
         if reply.stop_reason != COMPLETE:
             return None, [f"the answer is not complete (stop reason {reply.stop_reason!r})"]
         try:
-            answer = kind.model_validate(reply.data)
+            whole = kind.model_validate(reply.data).model_dump(mode="json")
+            answer = kind.model_validate(_redacted(whole, self.redact))
         except ValidationError as error:
-            wrong = error.errors(include_url=False, include_input=False)
-            return None, [f"the answer does not fit: {'.'.join(map(str, w['loc']))}: {w['msg']}" for w in wrong[:5]]
+            wrong = error.errors(include_url=False, include_input=False)[:5]
+            told = (f"the answer does not fit: {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong)
+            return None, [self.redact(reason) for reason in told]
         judged = Judged(answer, judge(answer))
         return judged, [f"{name}: {reason}" for name, reason in judged.faults.items()]
 
@@ -129,6 +133,17 @@ class Questioner:
         schema = json.dumps(ask.schema, sort_keys=True)
         parts = (self.models.get(ask.purpose, ""), ask.purpose, ask.prompt_version, schema, ask.system, ask.content)
         return sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _redacted(data: Any, redact: Callable[[str], str]) -> Any:
+    """`data`, of the depth of an answer's schema, with every text in it as `redact` leaves it."""
+    if isinstance(data, str):
+        return redact(data)
+    if isinstance(data, list):
+        return [_redacted(each, redact) for each in data]
+    if isinstance(data, dict):
+        return {name: _redacted(each, redact) for name, each in data.items()}
+    return data
 
 
 def _parsed(data: Any, kind: type[Answer]) -> Answer | None:

@@ -40,7 +40,7 @@ def engine_asking(
     surroundings = Surroundings(
         models=models,
         format=premises.format,
-        finds=premises.finds,
+        redact=premises.redact,
         in_repository=premises.in_repository,
         project=premises.project,
         corrections=premises.corrections,

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from reflect.evidence.redaction import MARKER
 from reflect.folding import fold
 from reflect.model import Finding, Origin, Speaker
 from reflect.triage.always_on import is_always_on
@@ -95,12 +96,10 @@ class Claim:
 class Checker:
     """The checks of one page.
 
-    `finds` names what looks like a secret; `in_repository` says whether an identifier occurs in the repository; `page`
-    is what the page says already; `superseded` are the ids of findings that a later one takes back; `branches` gives
-
+    `in_repository` says whether an identifier occurs in the repository; `page` is what the page says already;
+    `superseded` are the ids of findings that a later one takes back.
     """
 
-    finds: Callable[[str], Sequence[str]]
     in_repository: Callable[[str], bool]
     page: str = ""
     superseded: frozenset[str] = frozenset()
@@ -109,7 +108,7 @@ class Checker:
         """What is wrong with `claim`, in one sentence; None where nothing is."""
         words = " ".join(_words_of(claim.findings))
         return (
-            self._secret(claim.text, claim.heading)
+            secret_in(f"{claim.text} {claim.heading}", words)
             or _link(claim.text, words)
             or self._invented(claim.text, words)
             or _negation(claim, words)
@@ -126,11 +125,7 @@ class Checker:
         if not text.strip() or len(fold(text)) > LONGEST_TITLE:
             return f"{shown(text)} is empty or longer than {LONGEST_TITLE} characters"
         words = " ".join(_words_of(findings))
-        return self._secret(text) or _link(text, words) or self._invented(text, words, proper=False)
-
-    def _secret(self, *texts: str) -> str | None:
-        found = [rule for text in texts for rule in self.finds(text)]
-        return f"it holds what looks like a secret ({found[0]})" if found else None
+        return secret_in(text, words) or _link(text, words) or self._invented(text, words, proper=False)
 
     def _invented(self, text: str, words: str, *, proper: bool = True) -> str | None:
         """A name, number or value that neither the evidence nor the page nor the repository holds."""
@@ -153,6 +148,12 @@ class Checker:
         if not old or len(old) < len(claim.findings) or _PAST.search(f"{claim.heading} {claim.text}"):
             return None
         return "a later finding takes back what it says, and it does not say so (later correction)"
+
+
+def secret_in(text: str, evidence: str = "") -> str | None:
+    """What is wrong where a secret was taken out of an answer: the evidence, which has none, shows no such place."""
+    taken = next((mark for mark in MARKER.findall(text) if mark not in evidence), None)
+    return f"it holds what looks like a secret ({taken})" if taken else None
 
 
 def check_quote(quote: str, findings: Iterable[Finding]) -> bool:

@@ -22,7 +22,6 @@ from reflect.model import (
 from reflect.triage.categories import Categories
 from reflect.triage.claude import planning, reflecting
 from reflect.triage.claude.answers import Kept, KeptInMemory, Questioner
-from reflect.triage.claude.checks import Checker
 from reflect.triage.claude.chunks import chunked, commit_groups
 from reflect.triage.claude.evidence_blocks import Item, between, harmless, items_of_commits, items_of_session
 from reflect.triage.claude.faults import CapReached, ProviderFault, Refused, Unreadable
@@ -48,8 +47,8 @@ WRITE_TOKENS = 4_000
 _FEWEST_ON_A_PAGE = 4
 
 
-def _finds_nothing(_: str) -> Sequence[str]:
-    return ()
+def _as_it_is(text: str) -> str:
+    return text
 
 
 def _is_nowhere(_: str) -> bool:
@@ -60,7 +59,7 @@ def _is_nowhere(_: str) -> bool:
 class Surroundings:
     """What the engine is told of where it works.
 
-    `models` names the model of each purpose. `finds` names what looks like a secret in a text, `in_repository` says
+    `models` names the model of each purpose. `redact` takes secrets out of a text, `in_repository` says
     whether an identifier occurs in the repository, `project` is its id: pages of another one are never sent.
     `corrections` are what an operator taught the plan step. `prefilter` sends of a session only the person's turns and
     those in which the embedded engine hears something.
@@ -68,7 +67,7 @@ class Surroundings:
 
     models: Mapping[str, str]
     format: Format = field(default_factory=Format)
-    finds: Callable[[str], Sequence[str]] = _finds_nothing
+    redact: Callable[[str], str] = _as_it_is
     in_repository: Callable[[str], bool] = _is_nowhere
     project: str | None = None
     corrections: tuple[str, ...] = ()
@@ -93,7 +92,7 @@ class ClaudeEngine:
     ) -> None:
         self.name = name
         self._around = surroundings
-        self._questions = Questioner(asking, surroundings.models, kept or KeptInMemory())
+        self._questions = Questioner(asking, surroundings.models, kept or KeptInMemory(), surroundings.redact)
         self._embedded = embedded or ExtractiveEngine()
         filtered = "-prefiltered" if surroundings.prefilter else ""
         self.version = f"{surroundings.models.get('reflect', 'default')}-{load_prompt('reflect').version}{filtered}"
@@ -137,9 +136,12 @@ class ClaudeEngine:
     def write(self, action: Action, page: PageSummary | None) -> PageContent:
         """What `action` adds to `page`. Raises NoChanges, Unusable, ProviderFault or CapReached."""
         section = self._around.format.categories.get(action.category) or FormatSection(name=action.category)
-        checker = Checker(self._around.finds, self._around.in_repository)
         sheet = Sheet.of(
-            action, page, checker, max_bullets=section.max_bullets, max_lines=self._around.format.max_lines
+            action,
+            page,
+            self._around.in_repository,
+            max_bullets=section.max_bullets,
+            max_lines=self._around.format.max_lines,
         )
         prompt = load_prompt("write")
         system = prompt.system(
@@ -187,7 +189,7 @@ class ClaudeEngine:
         mode: EvidenceMode = EvidenceMode.FULL,
         commits: Mapping[str, Commit] | None = None,
     ) -> tuple[Finding, ...]:
-        reading = reflecting.Reading({item.id: item for item in items}, self._around.finds, session, mode, commits)
+        reading = reflecting.Reading({item.id: item for item in items}, session, mode, commits)
         prompt = load_prompt("reflect")
         branch = (
             f"branch: {harmless(session.branch)}\n" if session and session.branch and mode is EvidenceMode.FULL else ""
@@ -204,7 +206,7 @@ class ClaudeEngine:
         folders = planning.folders(draft.format, draft.pages)
         most = max(_FEWEST_ON_A_PAGE, (draft.format.max_lines - LINES_AROUND) // (LINES_PER_STATEMENT + 1))
         pages = planning.pages_for(part.values(), draft.live)
-        question = planning.Question(part, pages, list(folders), self._around.finds, self._around.in_repository, most)
+        question = planning.Question(part, pages, list(folders), self._around.in_repository, most)
         ask = self._plan_ask(question, folders, draft.format, max_new_pages - draft.created)
         findings = list(part.values())
         try:

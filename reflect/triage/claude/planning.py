@@ -21,7 +21,7 @@ from reflect.model import (
     evidence_kind,
 )
 from reflect.triage.categories import KINDS, Categories
-from reflect.triage.claude.checks import Checker, shown
+from reflect.triage.claude.checks import Checker, secret_in, shown
 from reflect.triage.claude.evidence_blocks import between, harmless
 from reflect.triage.claude.reflecting import BRANCH, unusable
 from reflect.triage.claude.schemas import PlanAnswer, PlannedPage
@@ -90,7 +90,6 @@ class Question:
     findings: Mapping[str, Finding]
     pages: Mapping[str, PageSummary]
     categories: Sequence[str]
-    finds: Callable[[str], Sequence[str]]
     in_repository: Callable[[str], bool]
     most_findings: int
 
@@ -126,12 +125,12 @@ class Question:
         if fault := self._target_fault(action):
             return fault
         findings = [self.findings[name] for name in action.findings]
-        checker = Checker(self.finds, self.in_repository, page=" ".join(p.title for p in self.pages.values()))
+        checker = Checker(self.in_repository, page=" ".join(p.title for p in self.pages.values()))
         names = [] if action.target else [action.title]
         for name in names:
             if fault := checker.fault_of_name(name, findings):
                 return f"the title: {fault}"
-        if not action.reason.strip() or self.finds(action.reason):
+        if not action.reason.strip() or secret_in(action.reason, self.content):
             return "it gives no reason that can be kept"
         return None
 
@@ -275,7 +274,7 @@ def _queue(findings: Sequence[Finding], draft: Draft, categories: Categories) ->
 
 def _reason(text: str, question: Question) -> str:
     line = fold(text)[:300]
-    return "the plan's reason looked like a secret and was dropped" if question.finds(line) else line
+    return "the plan's reason looked like a secret and was dropped" if secret_in(line, question.content) else line
 
 
 def _told(finding: Finding) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reflect.evidence.interventions import InterventionKind, interventions
@@ -10,7 +10,7 @@ from reflect.folding import fold
 from reflect.model import Commit, EvidenceMode, Finding, Origin, ReflectionKind, Session, Speaker, Taint
 from reflect.triage.always_on import is_always_on
 from reflect.triage.categories import KINDS
-from reflect.triage.claude.checks import Checker, Claim, shown
+from reflect.triage.claude.checks import Checker, Claim, secret_in, shown
 from reflect.triage.claude.evidence_blocks import Item, quoted_in, statements_around
 from reflect.triage.claude.schemas import FoundClaim, ReflectAnswer
 from reflect.triage.extractive.headlines import shortened
@@ -39,7 +39,6 @@ class Reading:
     """One call's items and what code knows of them."""
 
     items: Mapping[str, Item]
-    finds: Callable[[str], Sequence[str]]
     session: Session | None = None
     mode: EvidenceMode = EvidenceMode.FULL
     commits: Mapping[str, Commit] | None = None
@@ -60,9 +59,7 @@ class Reading:
         quote = quoted_in(item, claim.quote)
         if quote is None:
             return f"{shown(claim.quote)} does not stand word for word in {claim.item}"
-        if found := self.finds(quote) or self.finds(claim.headline):
-            return f"it holds what looks like a secret ({found[0]})"
-        return None
+        return secret_in(claim.headline, item.text)
 
     def findings(self, answer: ReflectAnswer) -> tuple[Finding, ...]:
         """Every claim as a finding, each once; those that do not stand carry the reason and a score of nothing."""
@@ -79,7 +76,7 @@ class Reading:
         quote = quoted_in(item, claim.quote) or claim.quote
         finding = self._placed(claim, item, quote, shortened(quote), statements_around(item, quote))
         headline = fold(claim.headline)
-        if Checker(self.finds, _nowhere).fault_of(Claim(headline, "", quote, (finding,))) is not None:
+        if Checker(_nowhere).fault_of(Claim(headline, "", quote, (finding,))) is not None:
             return finding  # the beginning of the quote says less than a good headline and nothing wrong
         always_on = finding.always_on or is_always_on(headline)
         return finding.model_copy(update={"headline": shortened(headline), "always_on": always_on})

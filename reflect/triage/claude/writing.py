@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reflect.folding import fold
@@ -42,14 +42,18 @@ class Sheet:
 
     @classmethod
     def of(
-        cls, action: Action, page: PageSummary | None, checker: Checker, *, max_bullets: int, max_lines: int
+        cls,
+        action: Action,
+        page: PageSummary | None,
+        in_repository: Callable[[str], bool],
+        *,
+        max_bullets: int,
+        max_lines: int,
     ) -> Sheet:
         ordered = sorted(action.findings, key=in_time)
         numbered = {f"f{number}": finding for number, finding in enumerate(ordered, start=1)}
         body = page.body if page is not None else ""
-        checker = Checker(
-            checker.finds, checker.in_repository, page=f"{action.title} {body}", superseded=superseded(ordered)
-        )
+        checker = Checker(in_repository, page=f"{action.title} {body}", superseded=superseded(ordered))
         return cls(action, page, numbered, checker, max_bullets, max_lines)
 
     @property
@@ -79,8 +83,6 @@ class Sheet:
         cited = [self.findings[name] for name in bullet.findings]
         if not check_quote(bullet.quote, cited):
             return f"its quote {shown(bullet.quote)} does not stand in the findings it names"
-        if self.checker.finds(bullet.heading):
-            return "its heading holds what looks like a secret"
         if bullet.replaces and (self.page is None or folded(bullet.replaces) not in folded(self.page.body)):
             return f"the page does not say {shown(bullet.replaces)}, which it is to replace"
         return self.checker.fault_of(Claim(fold(bullet.text), fold(bullet.heading), fold(bullet.quote), cited))

@@ -45,7 +45,7 @@ class Provider:
 
 
 def engine(provider: Provider, **more: Any) -> ClaudeEngine:
-    return ClaudeEngine(provider, Surroundings(MODELS, **{"finds": Redactor().finds, **more}))
+    return ClaudeEngine(provider, Surroundings(MODELS, **{"redact": Redactor().redact, **more}))
 
 
 def format_with(**keys: Any) -> Format:

@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from reflect.evidence.redaction import Redactor
 from reflect.model import Finding, Origin, Speaker
 from reflect.triage.claude.checks import Checker, Claim
 from reflect.triage.extractive.newest import superseded
@@ -16,7 +15,7 @@ from tests.triage.claude.provider import SAID, finding
 
 def fault(text: str, *findings: Finding, heading: str = "Why", page: str = "", repository: Sequence[str] = ()) -> str:
     """What is wrong with `text` as a statement about `findings`; empty where nothing is."""
-    checker = Checker(Redactor().finds, lambda name: name in repository, page=page, superseded=superseded(findings))
+    checker = Checker(lambda name: name in repository, page=page, superseded=superseded(findings))
     return checker.fault_of(Claim(text, heading, findings[0].quote, findings)) or ""
 
 
@@ -156,7 +155,7 @@ CORRECTED = [
 def test_what_a_later_statement_takes_back_is_not_told_as_true(old: str, new: str) -> None:
     earlier = finding(old, position=1)
     later = finding(new, position=2, said_at=SAID + timedelta(days=3), evidence_id="bbbbbbbbbbbb/0")
-    checker = Checker(Redactor().finds, lambda _: False, superseded=superseded([earlier, later]))
+    checker = Checker(lambda _: False, superseded=superseded([earlier, later]))
     assert "later correction" in (checker.fault_of(Claim(old, "Why", old, [earlier])) or "")
     assert checker.fault_of(Claim(old, "Earlier", old, [earlier])) is None
     assert checker.fault_of(Claim(new, "Why", new, [later])) is None
@@ -206,7 +205,7 @@ def test_links_are_set_by_code(link: str) -> None:
 
 def test_a_secret_never_passes() -> None:
     said = finding("The key is in the vault of the team.")
-    assert "secret" in fault("The key is AKIAIOSFODNN7EXAMPLQ in the vault of the team.", said)
+    assert "secret" in fault("The key is [REDACTED:aws] in the vault of the team.", said)
 
 
 def test_no_standing_rule_out_of_a_tainted_session_or_a_machines_words() -> None:
