@@ -66,9 +66,10 @@ class CommandLine:
 
     state: Path
     environment: dict[str, str]
+    command: tuple[str, ...] = (sys.executable, "-m", "reflect.cli.main")
 
     def __call__(self, *arguments: str | Path, check: int | None = 0) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "reflect.cli.main", *map(str, arguments)]
+        command = [*self.command, *map(str, arguments)]
         done = subprocess.run(
             command, capture_output=True, text=True, env=self.environment, cwd=ROOT, timeout=240, check=False
         )
@@ -80,7 +81,7 @@ class CommandLine:
         return json.loads(self(*arguments, "--json", check=check).stdout)
 
     def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "reflect.cli.main", *map(str, arguments)]
+        command = [*self.command, *map(str, arguments)]
         return subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment, cwd=ROOT
         )

@@ -16,6 +16,7 @@ from reflect.cli import (
     init,
     ledger,
     lint,
+    mcp,
     org,
     reclassify,
     reflexions,
@@ -62,6 +63,7 @@ app.command()(status.status)
 app.command()(doctor.doctor)
 app.command()(lint.lint)
 app.command()(search.search)
+app.command()(mcp.mcp)
 app.command()(evaluate.evaluate)
 app.command()(reclassify.reclassify)
 app.command("session-start")(session_start.session_start)

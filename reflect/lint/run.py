@@ -12,6 +12,7 @@ from reflect.evidence import commits as history
 from reflect.evidence.collect import as_evidence
 from reflect.evidence.redaction import Redactor
 from reflect.evidence.trust import Trust
+from reflect.lint.catalogue import SECRET
 from reflect.lint.checks import doubles, life, links, quotes, sources, structure, trust, whole
 from reflect.lint.evidence import Sources
 from reflect.lint.finding import LintFinding, Severity
@@ -56,12 +57,14 @@ def lint(workspace: Workspace) -> LintReport:
     view = WikiView.of(workspace.wiki, workspace.format, workspace.settings.now().date())
     notes: list[str] = []
     known = Sources.of(workspace.git, workspace.default)
-    findings = [*_of_pages(view), *_of_git(view, workspace, known, notes), *_uncovered(workspace, known, notes)]
+    redactor = Redactor(workspace.config.redact, keep=known.ids)
+    findings = [*_of_pages(view), *_of_git(view, workspace, known, redactor, notes)]
+    findings += _uncovered(workspace, known, notes)
     findings += trust.scopes(view, {project.project_id for project in workspace.registry.projects} - {ORGANISATION})
     findings += whole.index(view, workspace.wiki.content(INDEX))
     return LintReport(
         project=workspace.project.project_id,
-        findings=tuple(sorted(findings, key=lambda finding: finding.order)),
+        findings=tuple(sorted(_without_secrets(findings, redactor), key=lambda finding: finding.order)),
         pages=len(view.state.pages),
         by_category=dict(sorted(Counter(path.split("/")[0] for path in view.active).items())),
         notes=tuple(notes),
@@ -84,13 +87,24 @@ def _of_pages(view: WikiView) -> Iterator[LintFinding]:
     yield from whole.categories(view)
 
 
-def _of_git(view: WikiView, workspace: Workspace, known: Sources, notes: list[str]) -> Iterator[LintFinding]:
+def _without_secrets(findings: Iterable[LintFinding], redactor: Redactor) -> Iterator[LintFinding]:
+    """`findings`, whose details quote pages, without the secrets of those pages: a report goes further than a page."""
+    found = list(findings)
+    holding = {finding.path for finding in found if finding.code == SECRET.code}
+    for finding in found:
+        if finding.path in holding:
+            finding = finding.model_copy(update={"detail": redactor.redact(finding.detail)})
+        yield finding
+
+
+def _of_git(
+    view: WikiView, workspace: Workspace, known: Sources, redactor: Redactor, notes: list[str]
+) -> Iterator[LintFinding]:
     """What shows only beside the evidence: sources, quotes, finished work, and ids that are no secrets."""
     if known.shallow:
         notes.append("This clone is shallow: commits it does not hold were not called missing.")
     if not known.inventory.checkpoints:
         notes.append("No checkpoint is stored in this clone: `git fetch origin 'refs/entire/*:refs/entire/*'`.")
-    redactor = Redactor(workspace.config.redact, keep=known.ids)
     yield from trust.secrets(view, redactor.finds)
     yield from sources.missing(view, known)
     verified = Verified(workspace.settings.state / "lint" / f"{workspace.project.project_id}.verified")

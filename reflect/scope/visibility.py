@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from reflect.errors import ScopeError
+from reflect.model import Origin
 from reflect.scope.projects import Project
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
 from reflect.scope.vocabulary import MemoryType, Scope
@@ -69,12 +70,17 @@ class Candidate:
         return cls.of(
             resolve_stored_scope(keys),
             str(keys.get("memory_type", MemoryType.FACT)),
-            learnable=keys.get("learnable") is True,
+            learnable=teaches(keys),
             pending=pending,
         )
 
     def flat(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def teaches(keys: Mapping[str, Any]) -> bool:
+    """Whether a page's keys say that its words may be followed: of the two that tell, the more restrictive counts."""
+    return keys.get("learnable") is True and keys.get("origin") == Origin.CLEAN
 
 
 def exclusion(candidate: Candidate, asking: Project | None, *, as_rule: bool = False) -> Exclusion | None:

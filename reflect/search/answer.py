@@ -49,5 +49,8 @@ else:  # `typing` and `dataclasses` take longer to load than a search takes
 PAGE, SESSION, COMMIT = "page", "session", "commit"
 """The kinds of hit. A page's id is its path; a session's and a commit's is its evidence id, and it has no path."""
 
+OWN_WIKI, ORGANISATION_WIKI, GIT = "wiki", "organisation", "git"
+"""Where a document stands: the repository's wiki, the organisation's own, the repository's objects."""
+
 TEXT, QMD = "text", "qmd"
 """The two backends."""

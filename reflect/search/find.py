@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from reflect.errors import ConfigurationError, ReflectError
-from reflect.search.answer import QMD, TEXT, Answer, Query
+from reflect.search.answer import ORGANISATION_WIKI, OWN_WIKI, QMD, TEXT, Answer, Query
 from reflect.search.index import Index
 from reflect.search.place import search_folder
 from reflect.search.qmd.collection import Collection, PageText, State
 from reflect.search.qmd.program import find_program
-from reflect.search.quick import ask, generation_of
+from reflect.search.quick import ask, generation_of, project_if_current
 from reflect.search.refresh import opened, refresh_index
-from reflect.search.sources import ORGANISATION_WIKI, OWN_WIKI
 from reflect.workspace import Workspace
 
 
@@ -20,10 +22,21 @@ def search(workspace: Workspace, query: Query) -> Answer:
     Raises ConfigurationError for a question without a word, SearchError where the index cannot be made.
     """
     check(query)
-    with opened(workspace) as index:
-        refresh_index(index, workspace)
-        refresh_qmd(index, workspace)
+    with up_to_date(workspace) as index:
         return ask(index, query, workspace.project.project_id, workspace.settings.state, workspace.git.root)
+
+
+@contextmanager
+def up_to_date(workspace: Workspace) -> Iterator[Index]:
+    """The index of this work tree as the repository stands now, and qmd with it where it is set up.
+
+    Raises SearchError where the index cannot be made.
+    """
+    with opened(workspace) as index:
+        if project_if_current(index, workspace.git.root) != workspace.project.project_id:
+            refresh_index(index, workspace)
+        refresh_qmd(index, workspace)
+        yield index
 
 
 def refresh_qmd(index: Index, workspace: Workspace) -> State | None:

@@ -10,9 +10,10 @@ import fcntl
 import json
 import os
 import sqlite3
+from collections import namedtuple
 from contextlib import closing, contextmanager
 
-from reflect.search.answer import PAGE, Excluded, Hit
+from reflect.search.answer import GIT, ORGANISATION_WIKI, OWN_WIKI, PAGE, Excluded, Hit
 from reflect.search.snippet import snippet
 from reflect.search.words import expression, names, words
 
@@ -20,9 +21,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-    from typing import Any
+    from typing import Any, NamedTuple
 
-VERSION = 3
+    class Row(NamedTuple):
+        """A page as it is indexed; `keys` are those of a `Candidate`."""
+
+        project: str
+        title: str
+        text: str
+        keys: dict[str, Any]
+
+else:
+    Row = namedtuple("Row", "project title text keys")
+
+VERSION = 4
 """Rises whenever the same repository would be indexed otherwise."""
 
 BUSY_S = 30.0
@@ -200,7 +212,7 @@ class Index:
         """Every row's number and the keys by which it is decided who may see it."""
         with closing(self._db.execute("SELECT id, candidate FROM documents ORDER BY id")) as rows:
             for number, written in rows.fetchall():
-                yield number, json.loads(written)
+                yield number, _keys(written)
 
     def rows(self) -> list[dict[str, Any]]:
         """Every row as `put` takes it, by number."""
@@ -241,7 +253,7 @@ class Index:
     def drop_evidence(self, identity: str) -> None:
         self._db.execute("DELETE FROM evidence WHERE id = ?", (identity,))
         self._db.execute("DELETE FROM turns WHERE evidence = ?", (identity,))
-        self.drop("git", identity)
+        self.drop(GIT, identity)
 
     def turn_keys(self) -> frozenset[bytes]:
         return frozenset(row[0] for row in self._db.execute("SELECT key FROM turns"))
@@ -256,6 +268,24 @@ class Index:
         sql = f"SELECT path, title, text FROM documents WHERE {where} ORDER BY path"
         return [(path, title, text) for path, title, text in self._db.execute(sql, asked)]
 
+    def titles(self, place: str, asking: str) -> list[tuple[str, str]]:
+        """Path and title of each page of `place` that `asking` may see, by path."""
+        sql = f"SELECT path, title FROM documents WHERE place = :place AND kind = :kind AND {_ALLOWED} ORDER BY path"
+        return self._db.execute(sql, {"asking": asking, "place": place, "kind": PAGE}).fetchall()
+
+    def page(self, place: str, path: str, asking: str) -> Row | None:
+        """The page at `path` of `place`; None where there is none that `asking` may see."""
+        where = f"place = :place AND key = :path AND kind = :kind AND {_ALLOWED}"
+        sql = f"SELECT project, title, text, candidate FROM documents WHERE {where}"
+        row = self._db.execute(sql, {"asking": asking, "place": place, "path": path, "kind": PAGE}).fetchone()
+        return None if row is None else Row(row[0], row[1], row[2], _keys(row[3]))
+
+    def standing(self, hit: Hit) -> list[dict[str, Any]]:
+        """The keys by which it is decided who may see it, of each row that `hit` may be."""
+        sql = "SELECT candidate FROM documents WHERE place IN (?, ?, ?) AND key = ? AND project = ?"
+        places = (OWN_WIKI, ORGANISATION_WIKI, GIT)
+        return [_keys(row[0]) for row in self._db.execute(sql, (*places, hit.id, hit.project))]
+
     def hit(self, place: str, path: str, asking: str, terms: Sequence[Sequence[str]]) -> Hit | None:
         """The page at `path` of `place` as a hit without a score, where `asking` may see it."""
         where = f"kind = :kind AND place = :place AND path = :path AND {_ALLOWED}"
@@ -268,6 +298,13 @@ class Index:
 
     def counts(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT kind, count(*) FROM documents GROUP BY kind ORDER BY kind"))
+
+
+def _keys(written: str) -> dict[str, Any]:
+    """The keys that decide who may see a row, as they were kept beside it."""
+    keys: dict[str, Any] = json.loads(written)
+    keys.pop("keyless", None)
+    return keys
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def answer_at_once(query: Query, where: Path) -> Answer | None:
         if index is None:
             return None
         with closing(index):
-            project = _project_if_current(index, root)
+            project = project_if_current(index, root)
             return None if project is None else ask(index, query, project, state, root)
     except sqlite3.Error:
         return None
@@ -121,8 +121,8 @@ def _fused(
     return tuple(hits[key]._replace(score=round(scores[key], 4)) for key in best)
 
 
-def _project_if_current(index: Index, root: Path) -> str | None:
-    """The project that asks, where nothing the index was made from has changed."""
+def project_if_current(index: Index, root: Path) -> str | None:
+    """The project that asks, where nothing the index was made from has changed; None where it may have."""
     ready = json.loads(index.meta("ready") or "{}")
     if not ready or ready["organisation"] != organisation_state() or ready["several"]:
         return None

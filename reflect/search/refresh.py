@@ -18,6 +18,7 @@ from reflect.model import EvidenceBatch, EvidenceId, digest
 from reflect.scope.context import ScopeContext
 from reflect.scope.projects import Project
 from reflect.scope.visibility import Candidate, exclusion
+from reflect.search.answer import ORGANISATION_WIKI, OWN_WIKI
 from reflect.search.index import Index
 from reflect.search.place import (
     INDEX_FILE,
@@ -29,8 +30,6 @@ from reflect.search.place import (
     settled,
 )
 from reflect.search.sources import (
-    ORGANISATION_WIKI,
-    OWN_WIKI,
     Document,
     commit_document,
     page_document,
@@ -111,7 +110,6 @@ def exclude_for(index: Index, asking: Project) -> None:
     """Decide anew, for every row, whether `asking` may see it."""
     reasons: dict[int, str] = {}
     for number, keys in index.candidates():
-        keys.pop("keyless", None)
         if (reason := exclusion(Candidate(**keys), asking)) is not None:
             reasons[number] = reason.value
     index.exclude(asking.project_id, reasons)

@@ -9,14 +9,11 @@ from reflect.evidence.redaction import Redactor
 from reflect.model import Commit, Session, Speaker, digest
 from reflect.scope.context import ScopeContext, stated_scope
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
-from reflect.scope.visibility import Candidate
+from reflect.scope.visibility import Candidate, teaches
 from reflect.scope.vocabulary import ORGANISATION, MemoryType
-from reflect.search.answer import COMMIT, PAGE, SESSION
+from reflect.search.answer import COMMIT, GIT, ORGANISATION_WIKI, PAGE, SESSION
 from reflect.wiki.page import Page
 from reflect.wiki.paths import shown
-
-OWN_WIKI, ORGANISATION_WIKI, GIT = "wiki", "organisation", "git"
-"""Where a document stands: the repository's wiki, the organisation's own, the repository's objects."""
 
 _TITLE_CHARS = 100
 _LONGEST_TEXT = 200_000
@@ -52,9 +49,7 @@ def page_document(page: Page, place: str, context: ScopeContext, redactor: Redac
     summary = page.summary()
     resolved = _page_scope(page, place, context)
     keys = summary.scope_keys
-    candidate = Candidate.of(
-        resolved, str(keys.get("memory_type", MemoryType.FACT)), learnable=keys.get("learnable") is True
-    )
+    candidate = Candidate.of(resolved, str(keys.get("memory_type", MemoryType.FACT)), learnable=teaches(keys))
     tags = " ".join(summary.tags)
     text = redactor.redact(page.body)[:_LONGEST_TEXT]
     return Document(

@@ -169,6 +169,17 @@ def test_every_check_finds_its_fault(shelf: Shelf, code: str) -> None:
     assert all(finding.detail for finding in found)
 
 
+def test_a_secret_is_in_no_detail(shelf: Shelf) -> None:
+    head = HEAD.replace("updated: 2026-05-02", f"updated: {_secret()}").replace(
+        "sources: []", f"sources: [{_secret()}]"
+    )
+    shelf.page("gotchas/a.md", f"# A\n\n[x]({_secret()}.md) {_secret()}\n", f"{head}related: [{_secret()}]\n")
+    found = shelf.lint()
+    codes = {"secret", "bad-date", "strange-source", "broken-related", "broken-link"}
+    assert codes <= {finding.code for finding in found if finding.path == "gotchas/a.md"}
+    assert not any(_secret() in finding.detail for finding in found)
+
+
 def test_a_global_page_is_foreign_to_a_repository(shelf: Shelf) -> None:
     assert shelf.lint("foreign-scope") == ()
     path = _global(shelf)

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from reflect.scope.projects import Project
 from reflect.scope.visibility import Candidate, exclusion
-from reflect.search.answer import Hit
+from reflect.search.answer import ORGANISATION_WIKI, Hit
 from reflect.search.index import Index
 from reflect.search.refresh import opened, refresh_index
-from reflect.search.sources import ORGANISATION_WIKI
 from reflect.search.words import terms_of
 from reflect.workspace import Workspace
 
@@ -73,7 +72,6 @@ class Pool:
         by_number: dict[int, str] = {}
         by_row: dict[str, str] = {}
         for row, (number, keys) in zip(self.index.rows(), self.index.candidates(), strict=True):
-            keys.pop("keyless", None)
             if (why := exclusion(Candidate(**keys), asking)) is not None:
                 by_number[number] = why.value
                 by_row["\0".join((row["project"], row["name"]))] = why.value

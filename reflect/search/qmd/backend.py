@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from reflect.search.answer import ORGANISATION_WIKI, OWN_WIKI
 from reflect.search.qmd.collection import Collection, PageText, mirror_name
 from reflect.search.qmd.process import Fault
 from reflect.search.qmd.program import find_program
@@ -50,8 +51,8 @@ def ranked(
     """
     known = {
         mirror_name(PageText(place, path, "", "")): (place, path)
-        for place in ("wiki", "organisation")
-        for path, _, _ in index.pages(place, project)
+        for place in (OWN_WIKI, ORGANISATION_WIKI)
+        for path, _ in index.titles(place, project)
     }
     said = collection.call(_question(collection, terms, phrase=phrase, limit=limit), SEARCH_S)
     try:
