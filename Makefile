@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo serve test check format bench clean
+.PHONY: help setup demo serve test check format bench evidence clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,10 @@ format: $(READY) ## format and mend what can be mended
 
 bench: $(READY) ## the figures of the README
 	$(BIN)/python -m benchmarks
+
+evidence: $(READY) ## prove it again, and write docs/evidence.md; takes most of an hour
+	$(BIN)/python -m benchmarks.knowledge --record
+	$(BIN)/python -m benchmarks.faults.kill --record
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

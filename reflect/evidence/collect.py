@@ -135,7 +135,7 @@ class _Gathered:
             self._settle(identity, EvidenceKind.SESSION, Outcome.QUARANTINED, str(error))
             return
         turns = tuple(self._unseen(transcript.turns))
-        kept = without_own_output(turns, self.known_pages, transcript.wiki_read_at)
+        kept = without_own_output(turns, self.known_pages, transcript.wiki_read_at, transcript.wiki_calls)
         if is_own_session(transcript.turns):
             self._settle(identity, EvidenceKind.SESSION, Outcome.SKIPPED, "a session of reflect itself")
         elif not turns:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
-from reflect.model import Speaker, Turn
+from reflect.model import Channel, Speaker, Turn
 
 PROMPT_MARKER = "<reflect:task>"
 """Opens every prompt this product sends to a model; a session whose first prompt carries it is one of its own."""
@@ -42,17 +42,29 @@ def is_own_session(turns: tuple[Turn, ...]) -> bool:
 
 
 def without_own_output(
-    turns: tuple[Turn, ...], known_pages: AbstractSet[str], wiki_read_at: int | None
+    turns: tuple[Turn, ...],
+    known_pages: AbstractSet[str],
+    wiki_read_at: int | None,
+    wiki_calls: AbstractSet[int] = frozenset(),
 ) -> tuple[Turn, ...]:
     """`turns` without those that repeat this product's pages, index or prompts.
 
     `known_pages` are the paths of the wiki's pages, relative to it: a text that lists several of them is its index.
-    `wiki_read_at` is the position in the transcript at which the agent first opened the wiki, if it did.
+    `wiki_read_at` is the position in the transcript at which the agent first opened the wiki, if it did;
+    `wiki_calls` are the positions of all calls that look into it. What an agent says behind such a call, before it
+    looked at anything else and before the person spoke, it has from there, in whatever words.
     """
     kept: list[Turn] = []
+    tells_of_wiki = False
     for turn in turns:
+        if turn.channel is Channel.TOOL_USE:
+            tells_of_wiki = turn.position in wiki_calls
+        elif turn.speaker is Speaker.PERSON:
+            tells_of_wiki = False
         has_read_wiki = wiki_read_at is not None and turn.position >= wiki_read_at
         texts = [text for text in (turn.text, turn.about) if text]
+        if tells_of_wiki and turn.channel is Channel.REPLY:
+            continue
         if not any(_repeats_wiki(text, turn.speaker, known_pages, has_read_wiki) for text in texts):
             kept.append(turn)
     return tuple(kept)

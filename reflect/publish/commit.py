@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from reflect.errors import PublishError, RepositoryError
 from reflect.evidence.git import Git
@@ -10,6 +12,8 @@ from reflect.evidence.messages import RUN_TRAILER, parse_message
 from reflect.freshness import FOLDER
 from reflect.publish.policy import PublishPolicy
 from reflect.report import RunReport
+from reflect.wiki.log import newest_landed
+from reflect.wiki.paths import LOG, WIKI
 from reflect.workspace import Workspace
 
 _AUTHOR = re.compile(r"([^<>\n]+) <([^<>\s]+)>")
@@ -25,25 +29,51 @@ def write_commit(workspace: Workspace, policy: PublishPolicy, report: RunReport,
         for what, value in (("NAME", name), ("EMAIL", address), ("DATE", date))
     }
     arguments = [word for parent in parents for word in ("-p", parent)]
-    message = commit_message(report, f"{name} <{address}>").encode()
+    told = _run_told_of(workspace, report, tree, parents)
+    message = commit_message(told, f"{name} <{address}>").encode()
     made = workspace.git.run("commit-tree", tree, *arguments, "-F", "-", input=message, environment=environment)
     return made.decode().strip()
 
 
-def commit_message(report: RunReport, author: str) -> str:
-    """Subject, counts, then the trailers by which a later run knows the commit for its own."""
-    collected = report.collected
-    counted = f"{len(report.pages)} pages from {collected['sessions']} sessions and {collected['commits']} commits."
-    lines = ["reflect: update the wiki", "", counted, "", f"{RUN_TRAILER}: {report.run}"]
-    if window := evidence_window(report):
+def commit_message(told: Mapping[str, Any], author: str) -> str:
+    """Subject, counts, then the trailers by which a later run knows the commit for its own.
+
+    `told` is a report's JSON.
+    """
+    collected = told["collected"]
+    counted = f"{len(told['pages'])} pages from {collected['sessions']} sessions and {collected['commits']} commits."
+    lines = ["reflect: update the wiki", "", counted, "", f"{RUN_TRAILER}: {told['run']}"]
+    if window := _evidence_window(told):
         lines.append(f"Reflect-Evidence: {window}")
     return "\n".join([*lines, f"Signed-off-by: {author}"]) + "\n"
 
 
-def evidence_window(report: RunReport) -> str:
+def _evidence_window(told: Mapping[str, Any]) -> str:
     """How much evidence the pages cite and its first and last id; empty where no page was written."""
-    ids = sorted({source.id for page in report.pages for source in page.sources}, key=str)
+    cited = {f"{kind} {name}" for page in told["pages"] for source in page["sources"] for kind, name in source.items()}
+    ids = sorted(cited)
     return f"{len(ids)} {ids[0]}..{ids[-1]}" if ids else ""
+
+
+def _run_told_of(workspace: Workspace, report: RunReport, tree: str, parents: tuple[str, ...]) -> Mapping[str, Any]:
+    """The report of the run whose pages the commit brings, as the ledger keeps it.
+
+    It is an earlier one than this where that was stopped before its pages were written back: the commit is the same
+    then, whoever makes it. Where it brings no run's pages, or the ledger knows nothing of it, it tells of this one.
+    """
+    newest = newest_landed(_log_in(workspace.git, tree))
+    if newest is None or any(newest == newest_landed(_log_in(workspace.git, parent)) for parent in parents[:1]):
+        return report.as_json()
+    with workspace.ledger() as ledger:
+        run = ledger.run(report.project, newest)
+    return run.report if run is not None and {"run", "pages", "collected"} <= run.report.keys() else report.as_json()
+
+
+def _log_in(git: Git, tree: str) -> str:
+    path = f"{FOLDER}/{WIKI}/{LOG}"
+    if not git.store("ls-tree", "--full-tree", tree, "--", path):
+        return ""
+    return git.store("cat-file", "blob", f"{tree}:{path}").decode("utf-8", "replace")
 
 
 def is_ours(git: Git, commits: str) -> bool:

@@ -117,3 +117,20 @@ class TestOwnSessions:
     def test_nobody_spoke(self) -> None:
         assert not is_own_session((reply("Hello"),))
         assert not is_own_session(())
+
+
+def tool(position: int) -> Turn:
+    return Turn(Speaker.ASSISTANT, Channel.TOOL_USE, "", position, tool="Read")
+
+
+def test_hazard_74_what_an_agent_says_right_after_looking_into_the_wiki_is_the_wikis() -> None:
+    looked, other = tool(2), tool(4)
+    told, found, asked = (
+        reply("Retries are capped, says the wiki.", 3),
+        reply("The cap is 4 in the code.", 5),
+        person("ok"),
+    )
+    turns = (person("what do we know?"), looked, told, other, found, asked, reply("I will change it.", 7))
+    kept = without_own_output(turns, frozenset(), 2, frozenset({2}))
+    assert told not in kept
+    assert [turn for turn in turns if turn is not told] == list(kept)

@@ -27,6 +27,7 @@ ABOUT_CHARS = 200
 
 _TOOL_NAME_CHARS = 100
 _WIKI_FOLDER = ".reflect"
+_WIKI_SEARCH = "reflect search"
 
 _SAYS_WHAT_IT_WANTS = (
     "command",
@@ -50,7 +51,8 @@ class Transcript:
     `format` names the agent whose shape it has. `complete` is false where its beginning is missing: the taint of every
     turn is then unknown. `workspace` is the first working directory recorded, `workspaces` all of them in the order
     they appear. `automated` marks what ran without a person. `notes` count what could not be read.
-    `wiki_read_at` is the position of the first call that names this product's folder, where there is one.
+    `wiki_read_at` is the position of the first call that names this product's folder, where there is one; `wiki_calls`
+    are the positions of all calls that look into it.
     """
 
     format: str
@@ -64,6 +66,7 @@ class Transcript:
     automated: bool
     notes: tuple[str, ...]
     wiki_read_at: int | None = None
+    wiki_calls: frozenset[int] = frozenset()
 
 
 class Spot(NamedTuple):
@@ -115,6 +118,7 @@ class Recorder:
     automated: bool = False
     cwd: str | None = None
     wiki_read_at: int | None = None
+    wiki_calls: set[int] = field(default_factory=set)
     notes: Counter[str] = field(default_factory=Counter)
     _workspaces: dict[str, None] = field(default_factory=dict)
     _sessions: dict[str, None] = field(default_factory=dict)
@@ -206,6 +210,8 @@ class Recorder:
             reason = danger(self.format, name, known, Place(self.cwd, self.workspace))
         if self.wiki_read_at is None and _names_wiki(known):
             self.wiki_read_at = spot.position
+        if _looks_into_wiki(known):
+            self.wiki_calls.add(spot.position)
         call = Call(name, known, reason)
         if identity:
             self._calls[identity] = call
@@ -320,12 +326,21 @@ class Recorder:
             automated=self.automated or automated,
             notes=tuple(f"{what}: {count}" for what, count in sorted(notes.items())),
             wiki_read_at=self.wiki_read_at,
+            wiki_calls=frozenset(self.wiki_calls),
         )
 
 
 def _names_wiki(arguments: Mapping[str, Any]) -> bool:
     for value in arguments.values():  # noqa: SIM110  as `any` it costs three times as much, and every call comes here
         if isinstance(value, str) and _WIKI_FOLDER in value:
+            return True
+    return False
+
+
+def _looks_into_wiki(arguments: Mapping[str, Any]) -> bool:
+    for name in _SAYS_WHAT_IT_WANTS:
+        value = arguments.get(name)
+        if isinstance(value, str) and (_WIKI_FOLDER in value or _WIKI_SEARCH in value):
             return True
     return False
 

@@ -18,9 +18,13 @@ _FEWEST_SHARED = 2
 _FEWEST_OF_CLAUSE = 3
 _CLAUSE_END = re.compile(r"[,;(]\s|\s[-—–]+\s|\.\s")
 _ABOUT_DOING = frozenset(
-    terms("add implement wire fix support complete validate verify test todo finish work open issue later")
+    terms(
+        "add implement wire fix support complete validate verify test todo finish work open issue later missing absent "
+        "pending outstanding remaining ready merge ship land close resolve thanks great good nice perfect ok finally"
+    )
 )
-"""What to do is said before and after; only what it is done to tells one piece of work from another."""
+"""What to do is said before and after, that it is missing before and that it is there after, mostly with thanks; only
+what it is done to tells one piece of work from another."""
 
 
 def resolved_by(completions: Sequence[Finding], still_open: Sequence[PageSummary]) -> dict[str, str]:
