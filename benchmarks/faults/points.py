@@ -1,8 +1,8 @@
 """`reflect` with a hand on the switch: counts what a run does to the world, and may kill it before any one of them.
 
 `python -m benchmarks.faults.points …` takes the arguments of `reflect`. A point is a file of the organisation opened
-for writing, renamed or removed, a folder made, a program started, or a statement that changes a database.
-REFLECT_FAULTS names the file that points are written to, REFLECT_FAULT_AT the number of the one before which it kills itself.
+for writing, renamed or removed, a folder made, a program started, or a statement that changes a database. Points are
+written to the file REFLECT_FAULTS names; the process kills itself before the one with the number REFLECT_FAULT_AT.
 """
 
 from __future__ import annotations
