@@ -91,12 +91,12 @@ def provenance_of(finding: Finding, episodes: Sequence[EpisodeScope]) -> Provena
 
 
 def _of_speaker(finding: Finding, episodes: Sequence[EpisodeScope]) -> Provenance:
-    if finding.speaker is Speaker.HARNESS:
-        return Provenance(Origin.DERIVED)
+    if finding.speaker is Speaker.PERSON:
+        return Provenance(Origin.CLEAN)
     said_in = next((episode for episode in episodes if episode.id == finding.evidence_id), None)
     exposed = said_in is not None and said_in.taint not in (None, Taint.CLEAN)
     outside = finding.speaker is Speaker.TOOL or (finding.speaker is Speaker.ASSISTANT and exposed)
-    return Provenance(Origin.UNTRUSTED if outside else Origin.CLEAN)
+    return Provenance(Origin.UNTRUSTED if outside else Origin.DERIVED)
 
 
 def _of_episode(episode: EpisodeScope) -> Provenance:

@@ -172,6 +172,7 @@ def test_action_without_findings_is_refused(home: House) -> None:
         (session(automated=True), {}, "derived_origin"),
         (session(), {"speaker": Speaker.HARNESS}, "derived_origin"),
         (session(), {"speaker": Speaker.TOOL}, "untrusted_origin"),
+        (session(), {"speaker": Speaker.ASSISTANT}, "derived_origin"),
         (session(taint=Taint.UNTRUSTED), {"speaker": Speaker.ASSISTANT}, "untrusted_origin"),
         (session(taint=Taint.UNKNOWN), {"speaker": Speaker.ASSISTANT}, "untrusted_origin"),
         (commit(trusted=False), {}, "untrusted_origin"),
