@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reflect.errors import ScopeError
 from reflect.model import Origin
@@ -10,7 +12,7 @@ from reflect.scope.approval import Choice, approve
 from reflect.scope.gate import gate
 from reflect.scope.resolve import bind_action
 from reflect.scope.review import OPEN, ReviewItem, ReviewStatus
-from tests.scope.cases import House, P, Q, action, bound, context, finding, of_project, p_keys, page, session
+from tests.scope.cases import House, P, Q, action, bound, context, finding, house, of_project, p_keys, page, session
 
 
 def question(home: House, quote: str = "Three tries were enough", **changes: object) -> ReviewItem:
@@ -23,43 +25,87 @@ def question(home: House, quote: str = "Three tries were enough", **changes: obj
     return asked.item
 
 
-def test_operator_approval_writes_operator_source(home: House) -> None:
-    """Row 14, R2."""
-    approval = approve(question(home), Choice.APPROVE_GLOBAL, home.registry)
-    assert approval.memory_type == "reflection"
-    assert approval.keys.flat() == {
-        "scope": "global",
-        "project_id": None,
-        "workspace_root": None,
-        "scope_confidence": 1.0,
-        "scope_source": "operator",
-    }
+LESSON, STANDING_RULE = "Three tries were enough", "Always cap retries"
+EVERYONES = {
+    "scope": "global",
+    "project_id": None,
+    "workspace_root": None,
+    "scope_confidence": 1.0,
+    "scope_source": "operator",
+}
 
 
-def test_operator_can_bind_queue_item_to_project(home: House) -> None:
-    """Row 15, R1 by an operator's word."""
-    approval = approve(question(home), Choice.APPROVE_PROJECT, home.registry, project_id=P)
-    assert approval.keys.flat() == {
-        "scope": "project",
-        "project_id": P,
-        "workspace_root": str(home.p),
-        "scope_confidence": 1.0,
-        "scope_source": "operator",
-    }
-
-
-def test_candidate_preference_inert_until_approved(home: House) -> None:
-    """Row 16, R2: no page and no row before; a fact after."""
+@pytest.mark.parametrize(
+    ("quote", "choice", "project", "memory_type"),
+    [
+        pytest.param(
+            LESSON, Choice.APPROVE_GLOBAL, None, "reflection", id="14 test_operator_approval_writes_operator_source"
+        ),
+        pytest.param(
+            LESSON, Choice.APPROVE_PROJECT, P, "reflection", id="15 test_operator_can_bind_queue_item_to_project"
+        ),
+        pytest.param(
+            STANDING_RULE,
+            Choice.APPROVE_PREFERENCE,
+            None,
+            "fact",
+            id="16 test_candidate_preference_inert_until_approved",
+        ),
+    ],
+)
+def test_row(home: House, quote: str, choice: Choice, project: str | None, memory_type: str) -> None:
+    """R1 and R2 by an operator's word: no page and no row before it, and these keys after it."""
     asked = bind_action(
-        action(finding(session(), "Always cap retries")),
-        page(scope_keys=p_keys(project_id=Q)),
-        context(home, session()),
+        action(finding(session(), quote)), page(scope_keys=p_keys(project_id=Q)), context(home, session())
     )
     assert asked.item is not None
-    assert asked.item.proposed.memory_type == "candidate_preference"
-    assert (asked.keys, asked.reflexions) == (None, ())
-    approval = approve(asked.item, Choice.APPROVE_PREFERENCE, home.registry)
-    assert (approval.memory_type, approval.keys.scope, approval.keys.scope_source) == ("fact", "global", "operator")
+    assert (asked.decision, asked.keys, asked.reflexions) == ("queue", None, ())
+    assert (asked.item.proposed.memory_type == "candidate_preference") == (quote == STANDING_RULE)
+    approval = approve(asked.item, choice, home.registry, project_id=project)
+    own = {**EVERYONES, "scope": "project", "project_id": P, "workspace_root": str(home.p)}
+    assert approval.keys.flat() == (EVERYONES if project is None else own)
+    assert approval.memory_type == memory_type
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(["cross", "strayed"]),
+    st.sampled_from([LESSON, STANDING_RULE]),
+    st.sampled_from([*Origin]),
+    st.sampled_from([*ReviewStatus]),
+    st.sampled_from([*Choice]),
+    st.sampled_from([None, P, Q, "retired", "nobody"]),
+    st.booleans(),
+)
+def test_whatever_is_chosen_keys_are_an_operators_and_of_an_open_clean_question(
+    tmp_path_factory: pytest.TempPathFactory,
+    how: str,
+    quote: str,
+    origin: Origin,
+    status: ReviewStatus,
+    choice: Choice,
+    project: str | None,
+    confirmed: bool,
+) -> None:
+    """R1 and R2: global by one of two choices alone, and for another project than the evidence's on a second yes."""
+    home = house(tmp_path_factory.getbasetemp() / "approving")
+    strayed = session(workspaces=("/elsewhere",))
+    said = finding(strayed if how == "strayed" else session(), quote, origin=origin)
+    neighbours = page(scope_keys=p_keys(project_id=Q)) if how == "cross" else None
+    item = bind_action(action(said), neighbours, context(home, strayed if how == "strayed" else session())).item
+    assert item is not None
+    item = item.model_copy(update={"status": status})
+    try:
+        approval = approve(item, choice, home.registry, project_id=project, widening_confirmed=confirmed)
+    except ScopeError:
+        return
+    keys = approval.keys
+    assert (keys.scope_source, keys.scope_confidence) == ("operator", 1.0)
+    assert (origin, status in OPEN) == (Origin.CLEAN, True)
+    assert (keys.scope == "global") == (choice is not Choice.APPROVE_PROJECT)
+    assert keys.project_id in ((None,) if keys.scope == "global" else (P, Q))
+    assert (keys.workspace_root is None) == (keys.scope == "global")
+    assert confirmed or keys.project_id == P or (keys.scope == "global" and how == "cross")
 
 
 def test_a_candidate_is_approved_as_what_it_is(home: House) -> None:

@@ -10,10 +10,8 @@ import pytest
 from reflect.errors import ScopeError
 from reflect.model import EvidenceMode, Origin
 from reflect.scope import provenance
-from reflect.scope.gate import gate
 from reflect.scope.provenance import PASS_DOMAINS, RUN_DOMAINS, Provenance, combine, learnable, require_disjoint
 from reflect.scope.reflexion import Reflexion
-from tests.scope.cases import House, bound, of_project
 
 DOMAINS = ["behavior", "writing", "triage", "history", "unheard-of"]
 CLEAN, UNTRUSTED, DERIVED = Origin.CLEAN, Origin.UNTRUSTED, Origin.DERIVED
@@ -32,16 +30,6 @@ def record(**changes: object) -> Reflexion:
         "origin": "clean",
     }
     return Reflexion.model_validate({**fields, **changes})
-
-
-@pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("origin", [*Origin])
-@pytest.mark.parametrize("harness", [False, True])
-def test_learnable_truth_table(domain: str, origin: Origin, harness: bool) -> None:
-    expected = not harness and (origin is CLEAN or (origin is UNTRUSTED and domain == "triage"))
-    assert learnable(domain, origin, harness_voice=harness) is expected
-    assert learnable(domain, origin, harness_voice=harness, edited=True)
-    assert not learnable(domain, origin, harness_voice=harness, dropped=True)
 
 
 def test_dropped_beats_edited() -> None:
@@ -139,22 +127,3 @@ def test_combining_is_restrictive_on_every_axis() -> None:
     parts = [Provenance(CLEAN), Provenance(CLEAN, EvidenceMode.USER_TURNS), Provenance(CLEAN, session_tainted=True)]
     assert combine(parts) == Provenance(CLEAN, EvidenceMode.USER_TURNS, session_tainted=True)
     assert combine([]) == Provenance(UNTRUSTED)
-
-
-@pytest.mark.parametrize("origin", [*Origin])
-@pytest.mark.parametrize("learns", [True, False])
-def test_gate_table(home: House, origin: Origin, learns: bool) -> None:
-    written, queued, rejected = bound(home, [of_project("e")]), bound(home, unknown=("x",)), bound(home)
-    objection = "derived_origin" if origin is DERIVED else "untrusted_origin"
-
-    final = gate(written, learnable=learns, origin=origin)
-    assert (final.decision, final.reasons) == (("write", ()) if learns else ("queue", (objection,)))
-    assert (final.quarantined, final.approvable) == (not learns, learns)
-
-    final = gate(queued, learnable=learns, origin=origin)
-    assert final.decision == "queue"
-    assert final.reasons == (("evidence_missing",) if learns else ("evidence_missing", objection))
-    assert (final.quarantined, final.approvable) == (False, learns)
-
-    final = gate(rejected, learnable=learns, origin=origin)
-    assert (final.decision, final.reasons, final.approvable) == ("reject", ("empty_evidence",), False)
