@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from reflect.model import Commit, EvidenceMode, Finding, Operation, Origin, ReflectionKind, Session, Speaker, Taint
+from reflect.model import Commit, EvidenceMode, Finding, Operation, Origin, Session, Speaker, Taint
 from reflect.scope.context import EpisodeScope, KnownSources, ScopeContext
 from reflect.scope.resolve import BoundAction, bind_action, provenance_of
 from reflect.scope.review import ReviewItem
@@ -496,46 +494,3 @@ def test_changed_evidence_is_a_new_question(home: House) -> None:
     known = context(home, *(session(number, workspaces=("/elsewhere",)) for number in (1, 2)))
     ids = {queued(bind_action(action(one), None, known)).id for one in asked}
     assert len(ids) == 2
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([START, f"{START}/src", "/home/dev/x", None]),
-            st.sampled_from([*Taint]),
-            st.booleans(),
-            st.sampled_from([*Origin]),
-            st.sampled_from([*Speaker]),
-            st.sampled_from([*ReflectionKind]),
-        ),
-        max_size=4,
-    ),
-    st.sampled_from([None, p_keys(), p_keys(project_id=Q), p_keys(scope="global", scope_source="operator"), {}]),
-    st.sampled_from([*Operation]),
-)
-def test_whatever_comes_in_the_outcome_is_whole(
-    tmp_path_factory: pytest.TempPathFactory, shapes: list[Any], keys: dict[str, Any] | None, operation: Operation
-) -> None:
-    """R1, R2: exactly one of page, question and refusal; a page is one project's, clean, and carries every key."""
-    home = house(tmp_path_factory.getbasetemp() / "whole")
-    sessions = [
-        session(number, workspace=START, workspaces=(ran,) if ran else (), taint=taint, automated=automated)
-        for number, (ran, taint, automated, *_) in enumerate(shapes)
-    ]
-    findings = [
-        finding(one, f"claim {one.folder}", origin=origin, speaker=speaker, kind=kind)
-        for one, (*_, origin, speaker, kind) in zip(sessions, shapes, strict=True)
-    ]
-    existing = None if keys is None else page(scope_keys=keys)
-    bound = bind_action(action(*findings, operation=operation), existing, context(home, *sessions))
-    assert (bound.keys is not None) == (bound.decision == "write")
-    assert (bound.item is not None) == (bound.decision == "queue")
-    assert bool(bound.reasons) == (bound.decision != "write")
-    if bound.keys is not None:
-        assert (bound.keys.scope, bound.keys.project_id) == ("project", P)
-        assert bound.keys.scope_source in WRITTEN_SOURCES
-        assert all(row.learnable for row in bound.reflexions)
-        assert set(bound.keys.as_frontmatter()) == SCOPE_KEYS | OTHER_KEYS
-    for row in bound.reflexions:
-        assert (row.scope, row.project_id, row.workspace_root) == ("project", P, str(home.p))
