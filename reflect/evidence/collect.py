@@ -240,14 +240,15 @@ def _redacted_names(names: tuple[str, ...], redactor: Redactor) -> tuple[str, ..
 
 def as_evidence(raw: history.RawCommit, reverts: tuple[CommitSha, ...], trust: Trust, redactor: Redactor) -> Commit:
     """A commit as an engine may see it: redacted, with whether its author counts as the organisation's own."""
+    subject, body = raw.message.redacted(redactor.redact)
     return Commit(
         sha=raw.sha,
         parents=raw.parents,
         author=raw.author,
         email=raw.email,
         at=raw.at,
-        subject=redactor.redact(raw.message.subject),
-        body=redactor.redact(raw.message.body),
+        subject=subject,
+        body=body,
         checkpoints=raw.message.checkpoints,
         reverts=reverts,
         files=_redacted_names(raw.files or (), redactor),

@@ -7,6 +7,7 @@ its last block.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from reflect.model import CheckpointId, is_checkpoint_id
@@ -40,15 +41,30 @@ _PULL_REQUEST = re.compile(r"\s+\(#\d+\)$")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A commit message. `reverted_shas` may be shortened; `reverted_subject` is the subject a revert names."""
+    """A commit message. `reverted_shas` may be shortened; `reverted_subject` is the subject a revert names.
+
+    `subject` and `body` have their wrapped lines joined; `subject_lines` and `body_lines` are those lines as written,
+    without trailers.
+    """
 
     subject: str
     body: str
+    subject_lines: tuple[str, ...]
+    body_lines: tuple[str, ...]
     checkpoints: tuple[CheckpointId, ...]
     reverted_shas: tuple[str, ...]
     reverted_subject: str
     made_by_reflect: bool
     is_squash: bool
+
+    def redacted(self, redact: Callable[[str], str]) -> tuple[str, str]:
+        """Subject and body without secrets: looked for as the lines were written, and again as they read when joined.
+
+        Where a name begins a line and its value ends it tells a secret from a word; that is gone once lines are joined.
+        """
+        subject = redact("\n".join(self.subject_lines))
+        body = redact("\n".join(self.body_lines))
+        return redact(" ".join(subject.split())), redact("\n".join(unwrap(body.split("\n"))))
 
 
 def parse_message(raw: str) -> Message:
@@ -60,6 +76,8 @@ def parse_message(raw: str) -> Message:
     return Message(
         subject=subject,
         body="\n".join(unwrap(body_lines)),
+        subject_lines=tuple(subject_lines),
+        body_lines=tuple(body_lines),
         checkpoints=checkpoint_trailers(text),
         reverted_shas=_reverted_shas(text),
         reverted_subject=_reverted_subject(subject),

@@ -71,7 +71,8 @@ _REFERENCE = re.compile(
 _LETTERS = re.compile(r"(?:[^\W\d]|-)+")
 _NAMES_A_SECRET = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
 _LINE_START = re.compile(
-    r"(?:^|\n|\\n)[ \t]*(?:[>`$%#*+{,-]+[ \t]*)*(?:(?:export|set|env|ENV)[ \t]+)?[\"'`]?[\w.-]*$", re.IGNORECASE
+    r"(?:^|\n|\\n|(?<![\w)\]])\()[ \t]*(?:[>`$%#*+{,-]+[ \t]*)*(?:(?:export|set|env|ENV)[ \t]+)?[\"'`]?[\w.-]*$",
+    re.IGNORECASE,
 )
 _OPTION = re.compile(
     r"(?:^|\s|[\"'])--?[\w-]*$|(?:^|\s)(?:ENV|setx|#[ \t]*define)[ \t]+\w*$|login\s+[\w.@+-]{1,48}\s+$"
@@ -79,7 +80,7 @@ _OPTION = re.compile(
 _FIRST_ARGUMENT = re.compile(r"\w\(\s*\\*[\"'][\w.-]*$")
 _TABLE_ROW = re.compile(r"\|[ \t*`]*[\w ]*$")
 _QUERY_START = re.compile(r"(?:[?&;]|\s-[eD]\s?)[\w.-]*$")
-_LITERAL_END = re.compile(r"[ \t]*(?:$|\\*\r?\n|\\n|\\r|\\*[\"'`]|;|&|#|//)|[ \t]+(?=--?\w|\w+=)")
+_LITERAL_END = re.compile(r"[ \t]*(?:$|\\*\r?\n|\\n|\\r|\\*[\"'`]|;|&|#|//|\)(?=$|[\s.,;:!?]))|[ \t]+(?=--?\w|\w+=)")
 _BESIDE = {"auth": BESIDE_AUTH, "pass": BESIDE_PASS}
 _REST = re.compile(r"[^\s\"'`<]*")
 _LONGEST_BARE = 256
