@@ -29,10 +29,17 @@ def ingest_member(
             check()
             lease.check()
 
-        report = ingest(workspace, engine or estate.engine, dry_run=dry_run, before_landing=before_landing)
-        done = ProjectNight.of(report, name=workspace.run_name)
         policy = estate.publish_policy(project)
-        if not dry_run and policy.mode is not PublishMode.NONE:
+        to_publish = not dry_run and policy.mode is not PublishMode.NONE
+        report = ingest(
+            workspace,
+            engine or estate.engine,
+            dry_run=dry_run,
+            to_publish=to_publish,
+            before_landing=before_landing,
+        )
+        done = ProjectNight.of(report, name=workspace.run_name)
+        if to_publish:
             published = write_back(sealed(workspace), policy, sealed(report))
             report, done = report.with_published(published), done.written_back_as(published)
         waiting = estate.waiting(workspace.project.project_id)

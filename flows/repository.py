@@ -45,7 +45,7 @@ def ingest_repository(
     """Compile what is new in the repository at `repository` into its wiki, and say what became of every piece of it."""
     workspace = Workspace.open(Path(repository))
     with repository_lock(workspace.lock):
-        report = ingest(workspace, engine, dry_run=dry_run)
+        report = ingest(workspace, engine, dry_run=dry_run, to_publish=publish is not PublishMode.NONE)
         if publish is not PublishMode.NONE:
             policy = PublishPolicy(mode=publish)
             report = report.with_published(write_back(sealed(workspace), policy, sealed(report), dry_run=dry_run))
@@ -58,10 +58,12 @@ def ingest(
     engine_name: str | None = None,
     *,
     dry_run: bool = False,
+    to_publish: bool = False,
     before_landing: Callable[[], object] = check,
 ) -> RunReport:
     """The stages in their order. Calls tasks, so it runs inside a flow, or inside a task of a larger one.
 
+    `to_publish`: the caller writes the pages back; where it is stopped before that, the next run does it.
     `before_landing` is asked last before anything is put in place, and raises where this run may no longer write.
     """
     started_at = workspace.settings.now()
@@ -82,7 +84,16 @@ def ingest(
     bound = bind_scope(sealed(checked), sealed(intake), sealed(workspace))
     written = check_pages(sealed(write_pages(engine, bound, intake, workspace)), sealed(intake), sealed(workspace))
     done = Outcomes(
-        engine, intake, bound, written, reflected.unanswered, started_at, found, reflected.set_aside, bill.spend
+        engine,
+        intake,
+        bound,
+        written,
+        reflected.unanswered,
+        started_at,
+        found,
+        reflected.set_aside,
+        bill.spend,
+        to_publish,
     )
     if estimate is not None:
         return _estimated(report_on(workspace, done, dry_run=True), bill, estimate)

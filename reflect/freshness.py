@@ -44,7 +44,8 @@ class LastRun:
 
     `refs` are the patterns it depends on, `fingerprint` their state together with the configuration's. `pending` counts
     findings that wait for a run, `landed` says that `run` stands in the wiki's log, `unfinished` that its archiving is
-    left to do. `ledger` is the ledger's file, empty where it is a server.
+    left to do, `unpublished` that its pages are still to be written back. `ledger` is the ledger's file, empty
+    where it is a server.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class LastRun:
         pending: int,
         landed: bool,
         unfinished: bool,
+        unpublished: bool = False,
     ) -> None:
         self.last_checkpoint = last_checkpoint
         self.last_git_sha = last_git_sha
@@ -75,6 +77,7 @@ class LastRun:
         self.pending = pending
         self.landed = landed
         self.unfinished = unfinished
+        self.unpublished = unpublished
 
     def encode(self) -> bytes:
         return (json.dumps(vars(self), indent=2) + "\n").encode()
@@ -82,6 +85,10 @@ class LastRun:
     def finished(self) -> LastRun:
         """The same with nothing left to archive."""
         return LastRun(**{**vars(self), "unfinished": False})
+
+    def written_back(self, done: bool) -> LastRun:
+        """The same with its pages written back, or still to be."""
+        return LastRun(**{**vars(self), "unpublished": not done})
 
     def says_as_much_as(self, other: LastRun) -> bool:
         """Whether the two differ in nothing but the time."""
@@ -133,12 +140,18 @@ def fingerprint(root: Path, refs: Iterable[str]) -> str | None:
 def fresh(root: Path, engine: str | None = None) -> LastRun | None:
     """The last run of the work tree `root` where nothing happened since, else None.
 
-    None also where it cannot be told: no last run, another engine asked for, findings waiting, a landing to finish, a
-    wiki without that run in its log (it was thrown away), or a ledger file that is gone.
+    None also where it cannot be told: no last run, another engine asked for, findings waiting, a landing to finish,
+    pages to write back, a wiki without that run in its log (it was thrown away), or a ledger file that is gone.
     """
     folder = root / FOLDER
     last = LastRun.read(folder)
-    if last is None or last.pending or last.unfinished or (engine is not None and engine != last.engine):
+    if (
+        last is None
+        or last.pending
+        or last.unfinished
+        or last.unpublished
+        or (engine is not None and engine != last.engine)
+    ):
         return None
     if (folder / STAGING).exists() or not _ledger_is_there(last.ledger):
         return None

@@ -38,7 +38,7 @@ class Outcomes:
     """Everything the stages before the commit point decided. `found` is what an earlier run had left, in sentences.
 
     `unanswered` and `set_aside` give by evidence why an engine had no answer, or none that could be used. `spend` is
-    what was asked for it.
+    what was asked for it, `to_publish` whether the pages are to be written back once they have landed.
     """
 
     engine: Engine
@@ -50,6 +50,7 @@ class Outcomes:
     found: tuple[str, ...] = ()
     set_aside: Mapping[str, str] = field(default_factory=dict)
     spend: Spend = field(default_factory=Spend)
+    to_publish: bool = False
 
 
 def land(workspace: Workspace, done: Outcomes) -> RunReport:
@@ -201,6 +202,7 @@ def _last_run(workspace: Workspace, done: Outcomes, report: RunReport, state: Wi
         pending=pending,
         landed=standing is not None,
         unfinished=any(page.status in LEAVES for page in state.pages),
+        unpublished=done.to_publish or (previous is not None and previous.unpublished),
         last_checkpoint=checkpoints[-1][1] if checkpoints else previous.last_checkpoint if previous else None,
         last_git_sha=(done.intake.batch.head or "")[:8] or None,
         timestamp=workspace.settings.now().isoformat(timespec="seconds"),

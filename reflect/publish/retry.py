@@ -11,9 +11,9 @@ from reflect.workspace import Workspace
 def note_outcome(workspace: Workspace, published: Published) -> None:
     """Let the next question "is there something new?" be answered by a full run while pages wait to be written back."""
     last = LastRun.read(workspace.folder)
-    if published.is_done or last is None or last.unfinished:
+    if last is None or last.unpublished is not published.is_done:
         return
-    waiting = LastRun(**{**vars(last), "unfinished": True})
+    noted = last.written_back(published.is_done)
     landing = Landing(workspace.folder, "write-back", journal=workspace.journal)
-    landing.land([FileChange.on_top(workspace.folder, LAST_RUN, waiting.encode())], {})
+    landing.land([FileChange.on_top(workspace.folder, LAST_RUN, noted.encode())], {})
     landing.finish()

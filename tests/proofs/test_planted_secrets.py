@@ -1,4 +1,4 @@
-"""One secret of every family through the stages of a run and the prompts of a model; `make evidence` takes ten of each."""
+"""One secret of every family through the stages of a run and the prompts of a model."""
 
 from __future__ import annotations
 

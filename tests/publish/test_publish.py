@@ -372,18 +372,22 @@ def test_unpublished_pages_are_not_hidden_from_the_next_night(shop: Shop) -> Non
     names = ("timestamp", "run", "project", "engine", "fingerprint", "ledger")
     last = LastRun(
         **dict.fromkeys(names, "x"), refs=("r",), last_checkpoint=None, last_git_sha=None, pending=0, landed=False,
-        unfinished=False,
+        unfinished=False, unpublished=False,
     )  # fmt: skip
     (shop.root / ".reflect" / LAST_RUN).write_bytes(last.encode())
     done = shop.publish(PUSH)
     note_outcome(shop.workspace(), done)
     read = LastRun.read(shop.root / ".reflect")
     assert read is not None
-    assert not read.unfinished
+    assert not read.unpublished
     note_outcome(shop.workspace(), done.model_copy(update={"outcome": PublishOutcome.FAILED}))
     read = LastRun.read(shop.root / ".reflect")
     assert read is not None
-    assert read.unfinished
+    assert read.unpublished
+    note_outcome(shop.workspace(), done)
+    read = LastRun.read(shop.root / ".reflect")
+    assert read is not None
+    assert not read.unpublished
 
 
 def merge_there(shop: Shop, how: str) -> None:
