@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from reflect.errors import EngineError, WikiError
 from reflect.pipeline.archive import archive
+from reflect.pipeline.batches import send_questions
 from reflect.pipeline.bill import Bill
 from reflect.pipeline.index import Outcomes, land
 from reflect.pipeline.intake import Intake, take_in
@@ -46,7 +47,9 @@ def ingest_without_prefect(workspace: Workspace) -> PlainRun:
     return run
 
 
-def stages(workspace: Workspace, engine: Engine, intake: Intake, bill: Bill | None = None) -> PlainRun:
+def stages(
+    workspace: Workspace, engine: Engine, intake: Intake, bill: Bill | None = None, found: tuple[str, ...] = ()
+) -> PlainRun:
     """The stages from triage to archive, with the calls in `bill`; a question without an answer takes no other down."""
     began = workspace.settings.now()
     sessions = intake.batch.sessions
@@ -56,10 +59,9 @@ def stages(workspace: Workspace, engine: Engine, intake: Intake, bill: Bill | No
     bound = bind_plan(check_plan.fn(planned, intake, workspace), intake, workspace)
     desk = Desk.of(engine, bound, intake, workspace)
     written = check_pages.fn(gather(_each(bound.writes, desk.write)).linking_to(intake.wiki), intake, workspace)
+    said = (*found, *send_questions(engine, workspace, written))
     spend = (bill or Bill(workspace)).spend
-    done = Outcomes(
-        engine, intake, bound, written, reflected.unanswered, began, set_aside=reflected.set_aside, spend=spend
-    )
+    done = Outcomes(engine, intake, bound, written, reflected.unanswered, began, said, reflected.set_aside, spend)
     report = land(workspace, done)
     report = report.with_archived(archive(workspace, report.run))
     return PlainRun(report, len(STAGES) + len(sessions) + len(bound.writes))

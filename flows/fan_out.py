@@ -51,8 +51,8 @@ def _spread(night: Night, news: Sequence[News], run: Runner) -> tuple[ProjectNig
             done = _skipped(night, item) if night.cap_reached else run(night, item)
         except Exception as error:
             done = ProjectNight.of_error(item.project, error, name=item.name, seconds=time.monotonic() - began)
-        progress.one_more()
         night.settle(done)
+        progress.one_more(night.spent_usd)
         return done
 
     answers = over(news, one, night.estate.nightly.at_once)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator, model_validator
 
 from reflect.errors import ConfigurationError
 from reflect.model import ProjectId, digest
@@ -120,7 +120,7 @@ class ClaudeConfig(_File):
     effort: dict[str, str] = Field(default_factory=dict)
     caps: Caps = Caps()
     prices: dict[str, ModelPrice] = Field(default_factory=dict)
-    mode: str = Field(default="live", pattern="^live$")
+    mode: str = Field(default="live", pattern="^(live|batch)$")
     provider: str = Field(default="anthropic", pattern="^(anthropic|bedrock|vertex)$")
     region: str | None = Field(default=None, pattern=r"^[a-z0-9-]+$")
     project: str | None = Field(default=None, pattern=r"^[a-z0-9:.-]+$")
@@ -134,6 +134,12 @@ class ClaudeConfig(_File):
         if unknown := sorted(set(value) - set(_EFFORTS)):
             raise ValueError(f"{', '.join(unknown)}: the purposes are {', '.join(_EFFORTS)}")
         return value
+
+    @model_validator(mode="after")
+    def _batches_have_a_provider(self) -> ClaudeConfig:
+        if self.mode == "batch" and self.provider != "anthropic":
+            raise ValueError(f"{self.provider} takes no batches: `mode: batch` needs `provider: anthropic`")
+        return self
 
     @property
     def model_of(self) -> dict[str, str]:

@@ -28,8 +28,8 @@ from reflect.wiki.store import Wiki
 class Membership:
     """What an organisation says of one of its repositories; it has the last word over the repository's own files.
 
-    `trusted_authors` replace the repository's (None leaves them), `bot_authors` are added to its own, `caps` only lower
-    its own, and `overrides` are keys of `.reflect/config.yaml`.
+    `trusted_authors` replace the repository's (None leaves them), `bot_authors` are added to its own, `caps`, by
+    their names, only lower its own, and `overrides` are keys of `.reflect/config.yaml`.
     """
 
     registry: Registry
@@ -38,7 +38,7 @@ class Membership:
     branch: str | None = None
     trusted_authors: tuple[str, ...] | None = None
     bot_authors: tuple[str, ...] = ()
-    caps: Caps | None = None
+    caps: Mapping[str, float] = field(default_factory=dict)
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
     def applied(self, config: Config) -> Config:
@@ -55,10 +55,7 @@ class Membership:
             raise ConfigurationError(
                 f"The organisation's settings of {self.project.project_id} cannot be used: {error.errors()[0]['msg']}."
             ) from error
-        if self.caps is None:
-            return changed
-        own = changed.claude.caps
-        lower = {key: min(getattr(own, key), getattr(self.caps, key)) for key in Caps.model_fields}
+        lower = {key: min(own, self.caps.get(key, own)) for key, own in changed.claude.caps.model_dump().items()}
         return changed.model_copy(update={"claude": changed.claude.model_copy(update={"caps": Caps(**lower)})})
 
 

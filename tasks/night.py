@@ -82,7 +82,8 @@ class Progress:
             begun = 0.0 if total else 100.0
             self._artifact = put("progress", key, begun, f"{total} projects have something new")
 
-    def one_more(self) -> None:
+    def one_more(self, usd: float) -> None:
+        """Another project is done; `usd` is what models cost the night so far."""
         with self._guard:
             self._done += 1
             share = 100.0 * self._done / self._total
@@ -90,7 +91,8 @@ class Progress:
             if due and self._artifact is not None:
                 self._told = time.monotonic()
                 with untaken("progress"):  # told in turn: what is told last is what stays
-                    change(self._artifact, share, f"{self._done} of {self._total} projects")
+                    cost = f", ${usd:.4f} so far" if usd else ""
+                    change(self._artifact, share, f"{self._done} of {self._total} projects{cost}")
 
 
 def publish_night(report: NightReport) -> None:

@@ -62,9 +62,13 @@ def reserve(connection: Connection, row: CallRow, since: str, project_usd: float
 
 
 def settle(connection: Connection, row: CallRow) -> None:
-    """Write down how a call ended, in place of what was set aside for it. Saying it again changes nothing."""
+    """Write down how a call ended, in place of what was set aside for it. Saying it again changes nothing.
+
+    When it was made stays: what was set aside then counts for that night, however late its answer comes.
+    """
     key = (spend.c.project_id == row.project_id) & (spend.c.call_id == row.call_id)
-    if not connection.execute(update(spend).where(key).values(**_values(row))).rowcount:
+    ended = {name: value for name, value in _values(row).items() if name != "called_at"}
+    if not connection.execute(update(spend).where(key).values(**ended)).rowcount:
         connection.execute(insert(spend), _values(row))
 
 

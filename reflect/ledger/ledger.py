@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from reflect.errors import LedgerError
 from reflect.ledger import calls, keeping, leases, nights, reading, recording, reviewing
+from reflect.ledger.batches import Batches
 from reflect.ledger.database import Database
 from reflect.ledger.entry import LedgerEntry
 from reflect.ledger.reading import LedgerCounts, RunSummary, SeenRows
@@ -233,6 +234,10 @@ class Ledger:
         _named(row.project_id)
         with self._database.write() as connection:
             calls.settle(connection, row)
+
+    def batches(self, project: str) -> Batches:
+        """The questions of a project that went out in batches."""
+        return Batches(self._database, _named(project))
 
     def model_calls(self, project: str) -> tuple[calls.CallRow, ...]:
         """The calls to a model for a project, in their order."""

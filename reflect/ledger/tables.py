@@ -210,6 +210,47 @@ spend = Table(
 set aside as its cost, and settled when it has ended. `retries` counts the tries before it; `run_id` may be empty: a
 call ends before its run has a name."""
 
+batches = Table(
+    "batches",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("batch", String(64), nullable=False),
+    Column("provider_id", SafeText, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("sent_at", String(40), nullable=False),
+    Column("requests", Integer, nullable=False),
+    PrimaryKeyConstraint("project_id", "batch"),
+)
+"""Questions that were sent together. `provider_id` is empty until the provider's own name for them is known: the row is
+made before they are sent."""
+
+batch_questions = Table(
+    "batch_questions",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("question", String(64), nullable=False),
+    Column("batch", String(64), nullable=False),
+    Column("call_id", SafeText, nullable=False),
+    Column("purpose", SafeText, nullable=False),
+    Column("subject", SafeText, nullable=False),
+    Column("model", SafeText, nullable=False),
+    Column("usd", Float, nullable=False),
+    Column("answer", SafeText, nullable=True),
+    PrimaryKeyConstraint("project_id", "question"),
+)
+"""A question by its digest, in the one batch it went out with; an `answer` stays, for every machine. `call_id` is its
+row of `spend`, `usd` what was set aside for it."""
+
+waiting_actions = Table(
+    "waiting_actions",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("action_id", String(64), nullable=False),
+    Column("payload", SafeText, nullable=False),
+    PrimaryKeyConstraint("project_id", "action_id"),
+)
+"""What the last run planned and could not write yet, so that the next one writes it instead of planning anew."""
+
 nights = Table(
     "nights",
     metadata,

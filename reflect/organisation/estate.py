@@ -127,10 +127,17 @@ class Estate:
             branch=member.branch,
             trusted_authors=member.trusted_authors,
             bot_authors=member.bot_authors,
-            caps=self.organisation.caps,
+            caps=self.caps,
             overrides=member.overrides,
         )
         return Workspace.open(root, self.settings, membership=membership)
+
+    @property
+    def caps(self) -> dict[str, float]:
+        """The most that models may cost; the night's own cap holds in the middle of a project too, as for any call."""
+        caps = {} if self.organisation.caps is None else self.organisation.caps.model_dump()
+        night = self.nightly.cap_usd
+        return caps if night is None else {**caps, "night_usd": min(night, caps.get("night_usd", night))}
 
     def clone(self, project: str) -> Clone | None:
         """The managed clone of `project`; None where its repository is used in place."""

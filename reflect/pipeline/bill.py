@@ -35,7 +35,7 @@ class Bill:
         if self._full:
             raise CapReached(self._full)
         caps = self.workspace.config.claude.caps
-        row = self._row(call, Ended("asked", usd=usd))
+        row = self.row(call, Ended("asked", usd=usd))
         since = instant(self.workspace.settings.now() - NIGHT)
         with self.workspace.ledger() as ledger:
             full = ledger.reserve_call(row, since, caps.repository_usd, caps.night_usd)
@@ -45,7 +45,11 @@ class Bill:
 
     def settle(self, call: Call, ended: Ended) -> None:
         with self.workspace.ledger() as ledger:
-            ledger.settle_call(self._row(call, ended))
+            ledger.settle_call(self.row(call, ended))
+        self.note(call, ended)
+
+    def note(self, call: Call, ended: Ended) -> None:
+        """Count a call that ended, and is written down, among those of this run."""
         with self._lock:
             self.ended.append(ended)
             spend = self.spend
@@ -77,7 +81,8 @@ class Bill:
             calls=len(self.ended),
         )
 
-    def _row(self, call: Call, ended: Ended) -> CallRow:
+    def row(self, call: Call, ended: Ended) -> CallRow:
+        """The ledger's row for `call`."""
         return CallRow(
             project_id=self.workspace.project.project_id,
             call_id=call.id,

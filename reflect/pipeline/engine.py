@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from reflect.errors import RepositoryError
 from reflect.evidence.redaction import Redactor
+from reflect.triage.claude.batches import BatchLog
 from reflect.triage.claude.estimating import Estimate
 from reflect.triage.claude.money import CallLog
 from reflect.triage.engine import Engine
@@ -24,14 +25,16 @@ def engine_for(
     corrections: Sequence[str] = (),
     calls: CallLog | None = None,
     estimate: Estimate | None = None,
+    batches: BatchLog | None = None,
 ) -> Engine:
-    """The engine called `name`, by default the configured one; `calls` is where it writes down what it asks.
+    """The engine called `name`, by default the configured one; `calls` and
+    `batches` are where it writes down what it asks.
 
     With `estimate`, one that asks at a price only counts there what it would ask.
 
     Raises ConfigurationError for a name nobody knows.
     """
-    premises = replace(premises_of(workspace), calls=calls, estimate=estimate)
+    premises = replace(premises_of(workspace), calls=calls, estimate=estimate, batches=batches)
     return engine_named(name or workspace.config.engine, workspace.config, corrections=corrections, premises=premises)
 
 

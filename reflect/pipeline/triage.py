@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pydantic import TypeAdapter
 
 from reflect.errors import EngineError
-from reflect.model import Action, Commit, Fate, Finding, Outcome, Plan, Session, Turn
+from reflect.model import Action, Commit, Fate, Finding, Operation, Outcome, Plan, Session, Turn
 from reflect.pipeline.intake import Intake
 from reflect.pipeline.judged import Judged
 from reflect.triage.engine import Engine, Unusable
 from reflect.triage.views import evidence_mode
 from reflect.wiki.archive import ArchivedEvidence
+from reflect.wiki.store import WikiState
 from reflect.workspace import Workspace
 
 _FINDINGS = TypeAdapter(tuple[Finding, ...])
@@ -103,10 +104,16 @@ def plan_pages(engine: Engine, findings: Iterable[Finding], intake: Intake, work
     each = {finding.id: finding for finding in findings}.values()
     ordered = sorted(each, key=lambda finding: (finding.said_at, finding.evidence_id, finding.position, finding.id))
     standing = [(finding, archived.holds(finding)) for finding in ordered]
+    project = workspace.project.project_id
     with workspace.ledger() as ledger:
-        judged = Judged.of(ledger.decided_items(workspace.project.project_id))
+        judged = Judged.of(ledger.decided_items(project))
+        waiting = ledger.batches(project).actions()
     new = judged.sort_out(finding for finding, page in standing if page is None)
-    plan = engine.plan(new.fresh, intake.wiki.pages, workspace.format, workspace.config.max_new_pages)
+    planned = planned_already(waiting, new.fresh, intake.wiki)
+    held = {finding.id for action in planned for finding in action.findings}
+    most = max(0, workspace.config.max_new_pages - sum(one.operation is Operation.CREATE for one in planned))
+    fresh = [finding for finding in new.fresh if finding.id not in held]
+    plan = beside(planned, engine.plan(fresh, intake.wiki.pages, workspace.format, most))
     fates = [
         *new.fates,
         *(
@@ -117,6 +124,33 @@ def plan_pages(engine: Engine, findings: Iterable[Finding], intake: Intake, work
     ]
     actions = (*plan.actions, *new.again)
     return _without_archived(Plan(actions=actions, fates=(*plan.fates, *fates)), archived)
+
+
+def planned_already(waiting: Iterable[Action], findings: Iterable[Finding], wiki: WikiState) -> tuple[Action, ...]:
+    """What an earlier run planned and could not write yet, as far as it still holds; the rest is planned anew.
+
+    It holds where every finding of it waits as it was, and its page is still there, or still is not.
+    """
+    known = {finding.id: finding for finding in findings}
+    return tuple(
+        action
+        for action in waiting
+        if all(known.get(finding.id) == finding for finding in action.findings)
+        and (action.path in wiki.paths) is (action.operation is not Operation.CREATE)
+    )
+
+
+def beside(planned: Sequence[Action], plan: Plan) -> Plan:
+    """`plan` with what was `planned` before it. What it has for a page of those waits until that is written."""
+    taken = {action.path for action in planned}
+    fates = [
+        Fate(finding=finding, outcome=Outcome.PENDING, reason=f"what was planned for {action.path} is written first")
+        for action in plan.actions
+        if action.path in taken
+        for finding in action.findings
+    ]
+    actions = (*planned, *(action for action in plan.actions if action.path not in taken))
+    return Plan(actions=actions, fates=(*plan.fates, *fates))
 
 
 def _without_archived(plan: Plan, archived: ArchivedEvidence) -> Plan:

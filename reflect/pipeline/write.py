@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from reflect.errors import EngineError, PageError, WikiError
 from reflect.evidence.redaction import Redactor
-from reflect.model import Fate, Outcome, PageSummary
+from reflect.model import Action, Fate, Outcome, PageSummary
 from reflect.pipeline.intake import Intake
 from reflect.pipeline.scope import Bound, fates_of
 from reflect.report import PageChange
 from reflect.scope.resolve import BoundAction
-from reflect.triage.engine import Engine, NoChanges, Unusable
+from reflect.triage.engine import Engine, Later, NoChanges, Unusable
 from reflect.wiki.draft import PageDraft, draft_page, without_missing_links
 from reflect.wiki.related import Neighbours
 from reflect.wiki.store import Wiki, WikiState
@@ -29,11 +29,15 @@ class Drafted:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Every draft of a run; `failed` are pages left as they were, and `fates` where their findings went."""
+    """Every draft of a run; `failed` are pages left as they were, and `fates` where their findings went.
+
+    `waiting` is what was not written because there is no answer to it in this run.
+    """
 
     drafted: tuple[Drafted, ...] = ()
     failed: tuple[PageChange, ...] = ()
     fates: tuple[Fate, ...] = ()
+    waiting: tuple[Action, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -51,7 +55,7 @@ class Written:
 
     def linking_to(self, wiki: WikiState) -> Written:
         """The same without links to pages of this run that come to nothing."""
-        if not self.failed:
+        if not (self.failed or self.waiting):
             return self
         standing = wiki.paths | {page.path for page in wiki.archived} | {one.draft.path for one in self.drafted}
         drafted = (replace(one, draft=without_missing_links(one.draft, standing)) for one in self.drafted)
@@ -109,6 +113,9 @@ def gather(answers: Iterable[tuple[BoundAction, PageDraft | None, Exception | No
         elif isinstance(error, NoChanges):
             fates = fates_of(bound.action, str(error), Outcome.SKIPPED)
             written = replace(written, fates=(*written.fates, *fates))
+        elif isinstance(error, Later):
+            fates = fates_of(bound.action, str(error), Outcome.PENDING)
+            written = replace(written, waiting=(*written.waiting, bound.action), fates=(*written.fates, *fates))
         elif isinstance(error, (PageError, WikiError, EngineError)):
             reason = str(error)
             outcome = Outcome.QUARANTINED if isinstance(error, Unusable) else Outcome.PENDING

@@ -14,6 +14,10 @@ class NoChanges(EngineError):
     """The page says all of it already; nothing is wrong, and there is nothing to write."""
 
 
+class Later(EngineError):
+    """There is no answer in this run, and nothing is wrong: what it is about waits for a later one."""
+
+
 class Unusable(EngineError):
     """What an engine answered did not stand its checks: what it is about is set aside, and nothing waits for it."""
 

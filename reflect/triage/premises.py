@@ -22,11 +22,11 @@ def _is_nowhere(_: str) -> bool:
 class Premises:
     """The same for every engine; most need none of it.
 
-    `redact` takes secrets out of a text, `in_repository` says whether an identifier occurs in the
-    repository. `project` is its id: pages of another one are never sent anywhere. `answers` is the folder where paid
-    answers are kept. `corrections` are what an operator taught the triage step, for its own instructions and nothing
-    else. `calls` is where every paid call is written down. `api_key` and `base_url` are the provider's.
-    With `estimate` questions are counted there instead of asked.
+    `redact` takes secrets out of a text, `in_repository` says whether an identifier occurs in the repository. `project`
+    is its id: pages of another one are never sent anywhere. `answers` is the folder where paid answers are kept.
+    `corrections` are what an operator taught the triage step, for its own instructions and nothing else. `calls` is
+    where every paid call is written down, `batches` what waits for an answer. `api_key` and `base_url` are the
+    provider's. With `estimate` questions are counted there instead of asked.
     """
 
     format: Format = field(default_factory=Format)
@@ -36,6 +36,7 @@ class Premises:
     answers: Path | None = None
     corrections: tuple[str, ...] = ()
     calls: Any = None
+    batches: Any = None
     api_key: str = field(default="", repr=False)
     base_url: str | None = None
     estimate: Any = None

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from examples.sessions import GitRepository
-from reflect.triage.claude.fake_api import FakeApi, Served
+from reflect.triage.claude.fake_answers import Served
+from reflect.triage.claude.fake_api import FakeApi
 from tests.conftest import CommandLine, command_line_in
 
 KEY = "sk-never-to-be-shown"

@@ -199,7 +199,7 @@ def test_the_organisation_limits_what_a_repository_may_spend_and_whom_it_trusts(
     )
     file = tmp_path / "organisation.yaml"
     file.write_text(
-        "name: a\nhome: wiki\ncaps: {repository_usd: 0.2, call_usd: 0.2}\nprojects:\n"
+        "name: a\nhome: wiki\ncaps: {repository_usd: 0.2, call_usd: 0.2}\nnightly: {cap_usd: 0.1}\nprojects:\n"
         "- {id: x, repository: x, trusted_authors: [ann@example.com], bot_authors: [ci@example.com],"
         " overrides: {max_new_pages: 3}}\n",
         encoding="utf-8",
@@ -211,6 +211,7 @@ def test_the_organisation_limits_what_a_repository_may_spend_and_whom_it_trusts(
     assert config.bot_authors == ("bot@example.com", "ci@example.com")
     assert (config.max_new_pages, config.max_lines) == (3, 80)
     assert (config.claude.caps.repository_usd, config.claude.caps.call_usd) == (0.2, 0.01)
+    assert config.claude.caps.night_usd == 0.1, "the night's cap holds for each call of it"
     assert workspace.organisation_home == tmp_path / "wiki"
     assert workspace.project.project_id == "x"
 

@@ -8,6 +8,7 @@ from reflect.configuration import Config
 from reflect.errors import ConfigurationError
 from reflect.triage.claude.answers import Kept, KeptInFolder, KeptInMemory
 from reflect.triage.claude.asking import Messages, once
+from reflect.triage.claude.batches import Batched
 from reflect.triage.claude.command import ClaudeCommand
 from reflect.triage.claude.engine import ClaudeEngine, Surroundings
 from reflect.triage.claude.estimating import Estimating
@@ -64,5 +65,11 @@ def messages_engine(config: Config, premises: Premises) -> ClaudeEngine:
         )
     wire = once(lambda: SdkWire(claude, premises.api_key, premises.base_url))
     calls = premises.calls or CallsInMemory(claude.caps)
-    asking = Messages(wire, claude, prices, calls)
+    asking: Asking = Messages(wire, claude, prices, calls)
+    if claude.mode == "batch":
+        if premises.batches is None:
+            raise ConfigurationError(
+                "`claude.mode: batch` works in a run alone, which has a ledger; nothing was asked."
+            )
+        asking = Batched(Messages(wire, claude, prices, calls), premises.batches, premises.redact)
     return engine_asking(asking, claude.model_of, config, premises, prefilter=claude.prefilter)

@@ -91,6 +91,7 @@ class ClaudeEngine:
         name: str = "claude",
     ) -> None:
         self.name = name
+        self.asking = asking
         self._around = surroundings
         self._questions = Questioner(asking, surroundings.models, kept or KeptInMemory(), surroundings.redact)
         self._embedded = embedded or ExtractiveEngine()

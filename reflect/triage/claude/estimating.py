@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reflect.configuration import ClaudeConfig, ModelPrice
+from reflect.triage.claude.batches import BATCHED
 from reflect.triage.claude.faults import Refused
 from reflect.triage.claude.messages import Ask, Reply
 from reflect.triage.claude.money import estimated_usage
-from reflect.triage.claude.prices import Usage, cost
+from reflect.triage.claude.prices import Usage, cost, halved
 
 
 @dataclass
@@ -36,5 +37,7 @@ class Estimating:
     def ask(self, ask: Ask) -> Reply:
         """Always raises Refused: that is what hands an item to the embedded engine."""
         usage = estimated_usage(ask)
-        self.estimate.add(usage, cost(usage, self.prices[self.config.model_of[ask.purpose]]))
+        price = self.prices[self.config.model_of[ask.purpose]]
+        batched = self.config.mode == "batch" and ask.purpose in BATCHED
+        self.estimate.add(usage, cost(usage, halved(price) if batched else price))
         raise Refused(f"{ask.purpose} on {ask.subject} was counted, not asked.")

@@ -15,58 +15,34 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-CHARS_PER_TOKEN = 4
-_VERSIONS = ("2026-10-21", "2023-06-01")
-_REFUSED_KEYS = ("temperature", "top_p", "top_k", "budget_tokens")
-_SCHEMA_KEYS = frozenset(
-    "type properties required items enum const anyOf allOf $ref $defs title description additionalProperties "
-    "minItems format".split()
+from reflect.triage.claude.fake_answers import (
+    Request,
+    Script,
+    Served,
+    as_error,
+    as_message,
+    as_served,
+    text_of,
+    wrong_with,
 )
+from reflect.triage.claude.fake_batches import BATCHES, BatchDesk
 
-
-@dataclass(frozen=True)
-class Served:
-    """What one request is answered with.
-
-    `data` is the answer's JSON (or its text, where it is one), `status` and `headers` make a failure, `body` replaces
-    the whole body. `cut` ends the connection after so many bytes, `slow_s` waits before the body, `changes` is laid
-    over the message.
-    """
-
-    data: Any = None
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    error: Mapping[str, Any] = field(default_factory=dict)
-    body: bytes | None = None
-    cut: int | None = None
-    slow_s: float = 0.0
-    changes: Mapping[str, Any] = field(default_factory=dict)
-
-
-Script = Callable[[Mapping[str, Any]], Served | Any]
-"""Answers the body of a request with Served, or with the answer's JSON alone."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """One request as it was received, and the usage that its answer stated."""
-
-    path: str
-    headers: Mapping[str, str]
-    body: Any
-    usage: Mapping[str, int]
+CHARS_PER_TOKEN = 4
 
 
 class FakeApi:
-    """The server, on a port of its own of the loopback; use it as a context manager."""
+    """The server, on a port of its own of the loopback; use it as a context manager.
 
-    def __init__(self, script: Script, port: int = 0) -> None:
+    A batch ends when `batches.end()` is called, or as soon as it is asked about where `at_once` says so.
+    """
+
+    def __init__(self, script: Script, port: int = 0, *, at_once: bool = False) -> None:
         self.script = script
         self.requests: list[Request] = []
+        self.batches = BatchDesk(lambda body: self.script(body), self.usage, at_once=at_once)
         self._cached: set[str] = set()
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), _Handler)
@@ -92,8 +68,8 @@ class FakeApi:
         return [request for request in self.requests if request.path.endswith("/v1/messages")]
 
     def total(self, name: str) -> int:
-        """The sum of one figure over every answer that was delivered whole."""
-        return sum(request.usage.get(name, 0) for request in self.requests)
+        """The sum of one figure over every answer that was delivered whole, and every one in a batch."""
+        return sum(request.usage.get(name, 0) for request in (*self.requests, *self.batches.billed))
 
     def usage(self, body: Mapping[str, Any], text: str) -> dict[str, int]:
         """The figures for an answer of `text` to `body`, by the rule above."""
@@ -131,44 +107,40 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing is printed for a request."""
 
     def do_GET(self) -> None:
-        self.server.api.record(Request(self.path, dict(self.headers), None, {}))
-        if self.path.startswith("/v1/models"):
-            listed = [{"type": "model", "id": name, "display_name": name, "lifecycle": "active"} for name in _MODELS]
-            page = {"data": listed, "has_more": False, "first_id": _MODELS[0], "last_id": _MODELS[-1]}
-            return self._give(200, json.dumps(page).encode(), "req_models")
-        self._give(404, _error("not_found_error", self.path), "req_none")
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        number = self.server.api.record(Request(self.path, headers, None, {}))
+        if self.path.startswith(BATCHES):
+            return self._batches(headers, None, number)
+        path = self.path.partition("?")[0]
+        if path == "/v1/models":
+            page = {"data": list(_MODELS.values()), "has_more": False, "first_id": None, "last_id": None}
+            return self._give(200, json.dumps(page).encode(), f"req_{number}")
+        if (model := _MODELS.get(path.removeprefix("/v1/models/"))) is not None:
+            return self._give(200, json.dumps(model).encode(), f"req_{number}")
+        self._give(404, as_error("not_found_error", self.path), f"req_{number}")
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length", "0")))
-        body = json.loads(raw)
+        body = json.loads(raw or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        if (wrong := _wrong(headers, body)) is not None:
+        if self.path.startswith(BATCHES):
+            return self._batches(headers, body, self.server.api.record(Request(self.path, headers, body, {})))
+        if (wrong := wrong_with(headers, body)) is not None:
             number = self.server.api.record(Request(self.path, headers, body, {}))
-            return self._give(wrong[0], _error(wrong[1], wrong[2]), f"req_{number}")
+            return self._give(wrong[0], as_error(wrong[1], wrong[2]), f"req_{number}")
         if self.path.endswith("/count_tokens"):
             figures = self.server.api.usage({**body, "system": str(body.get("system", ""))}, "")
             self.server.api.record(Request(self.path, headers, body, {}))
             return self._give(200, json.dumps({"input_tokens": figures["input_tokens"]}).encode(), "req_count")
         if not self.path.endswith("/v1/messages"):
-            return self._give(404, _error("not_found_error", self.path), "req_none")
+            return self._give(404, as_error("not_found_error", self.path), "req_none")
         self._answer(headers, body)
 
     def _answer(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> None:
-        told = self.server.api.script(body)
-        served = told if isinstance(told, Served) else Served(told)
-        text = served.data if isinstance(served.data, str) else json.dumps(served.data)
+        served = as_served(self.server.api.script(body))
+        text = text_of(served)
         usage = self.server.api.usage(body, text) if served.status == 200 else {}
-        message = {
-            "id": "msg",
-            "type": "message",
-            "role": "assistant",
-            "model": body["model"],
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
-            "stop_sequence": None,
-            "usage": usage,
-            **served.changes,
-        }
+        message = as_message(body, text, usage, served)
         whole = served.status == 200 and served.body is None and served.cut is None and message["usage"] == usage
         number = self.server.api.record(Request(self.path, headers, body, usage if whole else {}))
         raw = (
@@ -180,6 +152,11 @@ class _Handler(BaseHTTPRequestHandler):
         )
         time.sleep(served.slow_s)
         self._give(served.status, raw if served.body is None else served.body, f"req_{number}", served)
+
+    def _batches(self, headers: Mapping[str, str], body: Any, number: int) -> None:
+        told = self.server.api.batches.answer(self.path, headers, body, self.server.api.url)
+        time.sleep(told.slow_s)
+        self._give(told.status, told.body or b"", f"req_{number}", told)
 
     def _give(self, status: int, body: bytes, request_id: str, served: Served | None = None) -> None:
         served = served or Served()
@@ -195,42 +172,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
-_MODELS = ("claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5")
-
-
-def _wrong(headers: Mapping[str, str], body: Mapping[str, Any]) -> tuple[int, str, str] | None:
-    """What the real server would refuse in a request."""
-    if not (headers.get("authorization", "").startswith("Bearer ") or headers.get("x-api-key")):
-        return 401, "authentication_error", "no key"
-    if headers.get("anthropic-version") not in _VERSIONS:
-        return 400, "invalid_request_error", "anthropic-version"
-    if wrong := [key for key in _REFUSED_KEYS if key in body]:
-        return 400, "invalid_request_error", f"{wrong[0]} is not supported"
-    if body["messages"][-1]["role"] != "user":
-        return 400, "invalid_request_error", "prefill is not supported"
-    schema = body.get("output_config", {}).get("format", {}).get("schema", {})
-    if unsupported := sorted(_keys(schema) - _SCHEMA_KEYS):
-        return 400, "invalid_request_error", f"schema keyword {unsupported[0]} is not supported"
-    return None
-
-
-def _keys(schema: Any) -> set[str]:
-    """Every keyword in `schema`; the names of properties are none."""
-    if isinstance(schema, list):
-        return set().union(*map(_keys, schema))
-    if not isinstance(schema, dict):
-        return set()
-    found = set(schema)
-    for key, value in schema.items():
-        if key in ("properties", "$defs"):
-            found |= set().union(*map(_keys, value.values()))
-        elif key not in ("enum", "const", "required"):
-            found |= _keys(value)
-    return found
-
-
-def _error(kind: str, message: str) -> bytes:
-    return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+_MODELS = {
+    name: {"type": "model", "id": name, "display_name": name, "lifecycle": "active"}
+    for name in ("claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5")
+}
 
 
 def _tokens(text: str) -> int:

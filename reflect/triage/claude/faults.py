@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reflect.errors import EngineError
+from reflect.triage.engine import Later
 
 
 class ProviderFault(EngineError):
@@ -29,7 +30,11 @@ class Stopped(ProviderFault):
     """The provider failed too often in this run: nothing more is asked."""
 
 
-class CapReached(EngineError):
+class InBatch(Later):
+    """The question went out in a batch, or goes with this run's: its answer is there for a later run."""
+
+
+class CapReached(Later):
     """The next call would pass a cap: nothing more is asked, and what is left stays pending."""
 
 

@@ -43,6 +43,20 @@ def cost(usage: Usage, price: ModelPrice) -> float:
     return (inward + usage.output * rate.output) / _MILLION
 
 
+def halved(price: ModelPrice) -> ModelPrice:
+    """What a model costs in a batch: half of each of its prices."""
+    above = None if price.above is None else TokenPrice(**_halves(price.above))
+    return ModelPrice(**_halves(price), tokens=price.tokens, above=above)
+
+
+def _halves(price: TokenPrice) -> dict[str, float | None]:
+    return {
+        "input": price.input / 2,
+        "output": price.output / 2,
+        "cache_read": None if price.cache_read is None else price.cache_read / 2,
+    }
+
+
 def priced(models: Iterable[str], configured: Mapping[str, ModelPrice]) -> dict[str, ModelPrice]:
     """The price of each of `models`; what is configured comes first. Raises ConfigurationError for an unknown one."""
     table = {**published(), **configured}

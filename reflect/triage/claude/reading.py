@@ -21,6 +21,9 @@ _AGAIN = frozenset({408, 409, 429})
 _HOPELESS = frozenset({401, 402, 403})
 _SHOWN = 200
 
+FIGURES = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+"""What a message says it used; the last two may be missing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -107,8 +110,7 @@ def _named(answered: Answered) -> str:
 
 def _usage(told: Any) -> Usage | None:
     usage = _mapping(told)
-    names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    counts = [usage.get(name) for name in names]
+    counts = [usage.get(name) for name in FIGURES]
     if not all(count is None or (type(count) is int and count >= 0) for count in counts) or None in counts[:2]:
         return None
     inward, outward, read, write = (count or 0 for count in counts)

@@ -7,7 +7,8 @@ up to 49 days, and what it makes of a page of HTML is a text.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,11 +21,12 @@ ADDRESS = "https://api.anthropic.com"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came back, whatever it is. Header names are lower case."""
+    """What came back, whatever it is. Header names are lower case; `whole` is false where the body broke off."""
 
     status: int
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = True
 
     @property
     def request_id(self) -> str:
@@ -49,6 +51,16 @@ class Wire(Protocol):
     def send(self, request: Mapping[str, Any], timeout_s: float) -> Answered: ...
 
 
+class BatchWire(Wire, Protocol):
+    """The way to a provider that takes batches. Raises Lost or Unsent."""
+
+    def send_batch(self, requests: Sequence[Mapping[str, Any]], timeout_s: float) -> Answered:
+        """Send requests together, each with a `custom_id` and its `params`."""
+
+    def fetch(self, path: str, timeout_s: float) -> Answered:
+        """What stands at `path` below the provider's address, as much of it as arrives."""
+
+
 class SdkWire:
     """One client of the library, made at the first request and kept for the process."""
 
@@ -57,21 +69,24 @@ class SdkWire:
         weakref.finalize(self, self._client.close)
 
     def send(self, request: Mapping[str, Any], timeout_s: float) -> Answered:
-        import anthropic
+        create = self._client.messages.with_raw_response.create
+        return _sent(lambda: _answered(create(**request, timeout=timeout_s).http_response))
+
+    def send_batch(self, requests: Sequence[Mapping[str, Any]], timeout_s: float) -> Answered:
+        create = self._client.messages.batches.with_raw_response.create
+        return _sent(lambda: _answered(create(requests=requests, timeout=timeout_s).http_response))
+
+    def fetch(self, path: str, timeout_s: float) -> Answered:
+        """Only the configured address is asked: the one that a batch names for its results is never followed."""
         import httpx2
 
-        try:
-            raw = self._client.messages.with_raw_response.create(**request, timeout=timeout_s)
-            return _answered(raw.http_response)
-        except anthropic.APIStatusError as error:
-            return _answered(error.response)
-        except anthropic.APITimeoutError as error:
-            raise Lost("no answer in time") from error
-        except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
-            refused = isinstance(error.__cause__, httpx2.ConnectError)
-            raise Lost(_reason(error), sent=not refused) from error
-        except Exception as error:  # each cloud's own library looks for credentials and raises errors of its own
-            raise Unsent(_reason(error)) from error
+        def get() -> Answered:
+            response = self._client.get(path, cast_to=httpx2.Response, stream=True, options={"timeout": timeout_s})
+            with closing(response):
+                body, whole = _arriving(response)
+                return _answered(response, body, whole=whole)
+
+        return _sent(get)
 
     def models(self) -> tuple[dict[str, Any], ...]:
         """What the provider says of the models it has. Raises Lost."""
@@ -83,9 +98,40 @@ class SdkWire:
             raise Lost(_reason(error)) from error
 
 
-def _answered(response: Any) -> Answered:
+def _sent(send: Callable[[], Answered]) -> Answered:
+    """What `send` brings back, with the library's errors told as ours. Raises Lost or Unsent."""
+    import anthropic
+    import httpx2
+
+    try:
+        return send()
+    except anthropic.APIStatusError as error:
+        return _answered(error.response)
+    except anthropic.APITimeoutError as error:
+        raise Lost("no answer in time") from error
+    except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
+        refused = isinstance(error.__cause__, httpx2.ConnectError)
+        raise Lost(_reason(error), sent=not refused) from error
+    except Exception as error:  # each cloud's own library looks for credentials and raises errors of its own
+        raise Unsent(_reason(error)) from error
+
+
+def _answered(response: Any, body: bytes | None = None, *, whole: bool = True) -> Answered:
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Answered(response.status_code, response.content, headers)
+    return Answered(response.status_code, response.content if body is None else body, headers, whole)
+
+
+def _arriving(response: Any) -> tuple[bytes, bool]:
+    """The body as far as it comes, and whether it came to its end."""
+    import httpx2
+
+    arrived = bytearray()
+    try:
+        for piece in response.iter_bytes():
+            arrived += piece
+    except httpx2.HTTPError:
+        return bytes(arrived), False
+    return bytes(arrived), True
 
 
 def _reason(error: BaseException) -> str:

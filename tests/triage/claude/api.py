@@ -10,7 +10,8 @@ from typing import Any
 from reflect.configuration import Caps, ClaudeConfig
 from reflect.triage.claude.asking import Clock, Messages, once
 from reflect.triage.claude.breaker import Breaker
-from reflect.triage.claude.fake_api import FakeApi, Served
+from reflect.triage.claude.fake_answers import Served
+from reflect.triage.claude.fake_api import FakeApi
 from reflect.triage.claude.messages import Ask
 from reflect.triage.claude.money import CallLog, CallsInMemory
 from reflect.triage.claude.prices import priced
@@ -45,9 +46,10 @@ def asking(
     waits: Waits | None = None,
     url: str | None = None,
     caps: Mapping[str, float] | None = None,
+    claude: ClaudeConfig | None = None,
     **config: Any,
 ) -> Messages:
-    claude = ClaudeConfig(caps=Caps(**(caps or {})), **config)
+    claude = claude or ClaudeConfig(caps=Caps(**(caps or {})), **config)
     return Messages(
         once(lambda: SdkWire(claude, KEY, url or api.url)),
         claude,

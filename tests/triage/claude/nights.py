@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from examples.obedient_model import answer
 from examples.sessions import START, ClaudeTranscript, GitRepository, StoredSession, ulid
 from reflect.ledger.database import Database
 from reflect.ledger.tables import metadata
+from reflect.pipeline.batches import BatchesInLedger, collect_answers
 from reflect.pipeline.bill import Bill
 from reflect.pipeline.engine import premises_of
 from reflect.pipeline.index import land_nothing
@@ -24,8 +25,11 @@ from reflect.pipeline.intake import take_in
 from reflect.pipeline.recovery import prepare
 from reflect.report import RunReport
 from reflect.settings import Settings
+from reflect.triage.claude.batches import Batched
 from reflect.triage.claude.building import engine_asking
-from reflect.triage.claude.fake_api import FakeApi, Script, Served, by_answer
+from reflect.triage.claude.fake_answers import Script, Served
+from reflect.triage.claude.fake_api import FakeApi, by_answer
+from reflect.triage.claude.messages import Asking
 from reflect.workspace import Workspace
 from tests.triage.claude.api import Waits, asking
 
@@ -74,18 +78,23 @@ class Shop:
         folder.mkdir(exist_ok=True)
         (folder / "config.yaml").write_text(text)
 
-    def night(self, api: FakeApi) -> RunReport:
-        """Ingest what is new with the `claude` engine asking at `api`."""
+    def night(self, api: FakeApi, *, later: timedelta = timedelta()) -> RunReport:
+        """Ingest what is new with the `claude` engine asking at `api`, `later` than now by the provider's clock."""
         workspace = self.workspace
         bill = Bill(workspace)
         claude = workspace.config.claude
-        messages = asking(api, calls=bill, waits=Waits(), retries=claude.retries)
-        engine = engine_asking(messages, claude.model_of, workspace.config, premises_of(workspace))
+        premises = premises_of(workspace)
+        messages: Asking = asking(api, claude=claude, calls=bill, waits=Waits())
+        if claude.mode == "batch":
+            live = asking(api, claude=claude, calls=bill, waits=Waits())
+            messages = Batched(live, BatchesInLedger(bill), premises.redact, lambda: datetime.now(UTC) + later)
+        engine = engine_asking(messages, claude.model_of, workspace.config, premises)
         prepare(workspace)
+        found = collect_answers(engine)
         intake = take_in(workspace, engine)
         if intake.is_empty:
-            return land_nothing(workspace, engine, intake)
-        return stages(workspace, engine, intake, bill).report
+            return land_nothing(workspace, engine, intake, found)
+        return stages(workspace, engine, intake, bill, found).report
 
     def left(self) -> Left:
         """What stands in the wiki and in the ledger now."""

@@ -14,7 +14,8 @@ import pytest
 from examples.obedient_model import answer
 from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
 from reflect.settings import Settings
-from reflect.triage.claude.fake_api import FakeApi, Served, by_answer
+from reflect.triage.claude.fake_answers import Served
+from reflect.triage.claude.fake_api import FakeApi, by_answer
 from reflect.workspace import Workspace
 from tests.conftest import CommandLine
 

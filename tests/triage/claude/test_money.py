@@ -17,7 +17,8 @@ from reflect.errors import ConfigurationError, EngineError
 from reflect.pipeline.bill import Bill
 from reflect.pipeline.engine import engine_for
 from reflect.settings import Settings
-from reflect.triage.claude.fake_api import FakeApi, Served
+from reflect.triage.claude.fake_answers import Served
+from reflect.triage.claude.fake_api import FakeApi
 from reflect.triage.claude.faults import CapReached, ProviderFault, Refused
 from reflect.triage.claude.money import estimate
 from reflect.triage.claude.prices import Usage, cost, priced, published

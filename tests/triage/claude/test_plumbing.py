@@ -44,7 +44,12 @@ def test_an_engine_is_made_without_loading_the_sdk() -> None:
 def test_profiles_and_what_changes_them() -> None:
     assert set(ClaudeConfig(profile="cheap").model_of.values()) == {"claude-haiku-5-5"}
     assert ClaudeConfig(models={"plan": "claude-opus-5-5"}).model_of["plan"] == "claude-opus-5-5"
-    for wrong in ({"models": {"judge": "x"}}, {"profile": "rich"}, {"mode": "batch"}, {"region": "evil.example/x"}):
+    for wrong in (
+        {"models": {"judge": "x"}},
+        {"profile": "rich"},
+        {"mode": "batch", "provider": "vertex"},
+        {"region": "evil.example/x"},
+    ):
         with pytest.raises(ValidationError):
             ClaudeConfig.model_validate(wrong)
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from reflect.triage.claude.fake_api import FakeApi, Served
+from reflect.triage.claude.fake_answers import Served
+from reflect.triage.claude.fake_api import FakeApi
 from reflect.triage.claude.faults import Garbled, ProviderFault, Refused, SpendLimit, Stopped, Unreadable
 from reflect.triage.claude.money import CallsInMemory
 from tests.triage.claude.api import ASK, GOOD, KEY, Waits, asking, in_turn

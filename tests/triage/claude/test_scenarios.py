@@ -15,7 +15,8 @@ import pytest
 
 from reflect.model import Outcome
 from reflect.report import RunReport
-from reflect.triage.claude.fake_api import FakeApi, Script, Served
+from reflect.triage.claude.fake_answers import Script, Served
+from reflect.triage.claude.fake_api import FakeApi
 from tests.triage.claude.nights import OBEY, Body, Shop, always, changed, on
 
 BEFORE = ("never use floats in the cart", "always escape the queue names")
@@ -315,3 +316,21 @@ def test_scenario_21_the_same_input_twice_is_paid_for_once(undisturbed: Shop, tm
         (shop.folder / "state" / "ledger.db").unlink()
         assert len(shop.night(api).pages) == len(before.pages)
         assert [request for request in api.asked if "<evidence>" in request.body["messages"][0]["content"]] == []
+
+
+def test_a_cap_in_the_middle_keeps_the_plan_and_is_no_failure(
+    standing: Shop, undisturbed: Shop, tmp_path: Path
+) -> None:
+    shop = standing.copied(tmp_path / "shop")
+    shop.configure("claude: {caps: {repository_usd: 0.03}}\n")
+    before = shop.left()
+    with FakeApi(OBEY) as api:
+        report = shop.night(api)
+        assert (len(api.asked), report.exit_code) == (6, 0), "what is read and planned costs less than a page"
+        assert report.outcomes[Outcome.PENDING] == len(LESSONS)
+        assert all("cap of $0.03" in item.reason for item in report.evidence)
+        assert shop.left().wiki == before.wiki and shop.left().of_pages == before.of_pages
+        shop.configure("claude: {caps: {repository_usd: 0.5}}\n")
+        assert shop.night(api).outcomes[Outcome.COMPILED] == len(LESSONS)
+        assert len(api.asked) == 11, "the plan was not asked again"
+    assert shop.left().pages == undisturbed.left().pages

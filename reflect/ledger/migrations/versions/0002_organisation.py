@@ -1,4 +1,4 @@
-"""What an organisation adds: leases, nights, decisions, paid calls in full, and the history of lint.
+"""What an organisation adds: leases, nights, decisions, paid calls in full, batches, and the history of lint.
 
 Written out rather than taken from the code, so that it stays what it was when the code moves on.
 """
@@ -115,6 +115,39 @@ def _make_carried_lines() -> None:
     )
 
 
+def _make_batches() -> None:
+    op.create_table(
+        "batches",
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("batch", sa.String(64), nullable=False),
+        sa.Column("provider_id", sa.Text, nullable=False),
+        sa.Column("state", sa.String(16), nullable=False),
+        sa.Column("sent_at", sa.String(40), nullable=False),
+        sa.Column("requests", sa.Integer, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "batch", name="pk_batches"),
+    )
+    op.create_table(
+        "batch_questions",
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("question", sa.String(64), nullable=False),
+        sa.Column("batch", sa.String(64), nullable=False),
+        sa.Column("call_id", sa.Text, nullable=False),
+        sa.Column("purpose", sa.Text, nullable=False),
+        sa.Column("subject", sa.Text, nullable=False),
+        sa.Column("model", sa.Text, nullable=False),
+        sa.Column("usd", sa.Float, nullable=False),
+        sa.Column("answer", sa.Text, nullable=True),
+        sa.PrimaryKeyConstraint("project_id", "question", name="pk_batch_questions"),
+    )
+    op.create_table(
+        "waiting_actions",
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("action_id", sa.String(64), nullable=False),
+        sa.Column("payload", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "action_id", name="pk_waiting_actions"),
+    )
+
+
 _CALL_COLUMNS: tuple[tuple[str, sa.types.TypeEngine[Any]], ...] = (
     ("purpose", sa.Text()),
     ("subject", sa.Text()),
@@ -144,5 +177,6 @@ _STEPS: tuple[tuple[Callable[[], None], Callable[[], None]], ...] = (
     (_make_episodes, _drop("episodes")),
     (_widen_spend, _narrow_spend),
     (_make_carried_lines, _drop("carried_lines")),
+    (_make_batches, _drop("waiting_actions", "batch_questions", "batches")),
 )
 """Each step with what takes it back, in the order they are made."""
