@@ -9,7 +9,7 @@ from prefect import flow
 from prefect.runtime import flow_run
 
 from reflect.deadline import check
-from reflect.pipeline.batches import BatchesInLedger, collect_answers, send_questions
+from reflect.pipeline.batches import collect_answers, send_questions
 from reflect.pipeline.bill import Bill
 from reflect.pipeline.engine import engine_for
 from reflect.pipeline.index import Outcomes, report_on
@@ -70,7 +70,7 @@ def ingest(
     started_at = workspace.settings.now()
     bill = Bill(workspace)
     estimate = Estimate() if dry_run else None
-    engine = engine_for(workspace, engine_name, lessons_for(workspace), bill, estimate, BatchesInLedger(bill))
+    engine = engine_for(workspace, engine_name, lessons_for(workspace), bill, estimate)
     found = unfinished(workspace) if dry_run else (*prepare(workspace), *collect_answers(engine))
     intake = collect(sealed(workspace), sealed(engine))
     if intake.is_empty:

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from reflect.errors import RepositoryError
 from reflect.evidence.redaction import Redactor
-from reflect.triage.claude.batches import BatchLog
+from reflect.pipeline.batches import BatchesInLedger
+from reflect.pipeline.bill import Bill
 from reflect.triage.claude.estimating import Estimate
-from reflect.triage.claude.money import CallLog
 from reflect.triage.engine import Engine
 from reflect.triage.engines import engine_named
 from reflect.triage.premises import Premises
@@ -23,18 +23,16 @@ def engine_for(
     workspace: Workspace,
     name: str | None = None,
     corrections: Sequence[str] = (),
-    calls: CallLog | None = None,
+    bill: Bill | None = None,
     estimate: Estimate | None = None,
-    batches: BatchLog | None = None,
 ) -> Engine:
-    """The engine called `name`, by default the configured one; `calls` and
-    `batches` are where it writes down what it asks.
+    """The engine called `name`, by default the configured one; what it asks goes into `bill`.
 
     With `estimate`, one that asks at a price only counts there what it would ask.
-
     Raises ConfigurationError for a name nobody knows.
     """
-    premises = replace(premises_of(workspace), calls=calls, estimate=estimate, batches=batches)
+    bill = bill or Bill(workspace)
+    premises = replace(premises_of(workspace), calls=bill, estimate=estimate, batches=BatchesInLedger(bill))
     return engine_named(name or workspace.config.engine, workspace.config, corrections=corrections, premises=premises)
 
 

@@ -149,3 +149,17 @@ def test_a_dry_run_counts_and_asks_nothing(command_line: CommandLine, tmp_path: 
         report = reflect.json("ingest", "--repo", repository.path, "--engine", "claude")
         assert report["pages"] and report["spend"]["calls"] == len(api.asked)
         assert report["spend"]["usd"] <= told[0]["usd"], "an estimate is the most it may come to"
+
+
+def test_three_runs_with_batches_land_the_pages(command_line: CommandLine, tmp_path: Path) -> None:
+    repository = _repository(tmp_path / "shop")
+    folder = repository.path / ".reflect"
+    folder.mkdir(exist_ok=True)
+    (folder / "config.yaml").write_text("claude: {mode: batch}\nengine: claude\n")
+    with FakeApi(OBEY, at_once=True) as api:
+        reflect = _with(command_line, api)
+        told = [reflect.json("ingest", "--repo", repository.path) for _ in range(3)]
+        assert [report["outcomes"]["pending"] for report in told] == [3, 2, 0]
+        assert "went out as the batch msgbatch_1" in "\n".join(told[0]["notes"])
+        assert len(_pages(repository)) == 2
+        assert told[2]["spend"]["calls"] == 2 and len(api.asked) == 1
