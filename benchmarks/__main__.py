@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import collect, freshness, ledger, orchestration, organisation, search, tokens
+from benchmarks import collect, freshness, ledger, lint, orchestration, organisation, search, tokens
 
-for benchmark in (orchestration, organisation, freshness, collect, ledger, search, tokens):
+for benchmark in (orchestration, organisation, freshness, collect, ledger, lint, search, tokens):
     benchmark.main([])

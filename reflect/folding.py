@@ -10,4 +10,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def fold(text: str) -> str:
     """`text` on one line, white space folded, without characters that no reader shows."""
-    return " ".join(_SURROGATE.sub("\ufffd", _CONTROL.sub("", text)).split())
+    if not text.isprintable():
+        text = _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
+    return " ".join(text.split())

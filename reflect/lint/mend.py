@@ -16,7 +16,6 @@ from reflect.lint.catalogue import (
     UNLISTED_SOURCE,
 )
 from reflect.lint.checks.links import reached
-from reflect.lint.checks.sources import unlisted_of
 from reflect.lint.finding import LintFinding
 from reflect.lint.view import WikiView
 from reflect.model import Status
@@ -25,7 +24,7 @@ from reflect.wiki.edit import FrontmatterEdit
 from reflect.wiki.fields import related_path, text_of
 from reflect.wiki.frontmatter import Quoted
 from reflect.wiki.landing import FileChange, Landing
-from reflect.wiki.links import Moves, links_in
+from reflect.wiki.links import Moves
 from reflect.wiki.page import SPEC_KEYS, Page, parse_page, sha256
 from reflect.wiki.paths import INDEX, WIKI
 from reflect.wiki.toc import render_index
@@ -97,7 +96,7 @@ def _mended(view: WikiView, page: Page, codes: AbstractSet[str]) -> str:
         entries = value if isinstance(value, list) else [value]
         edit.set_list("related", [_repointed(view, entry, page.path) for entry in entries])
     if UNLISTED_SOURCE.code in codes:
-        added = [Quoted(str(source)) for source in unlisted_of(page)]
+        added = [Quoted(str(source)) for source in view.contents[page.path].unlisted]
         edit.extend("sources", added, lambda: _sources(page, edit))
     for code in sorted(codes & _STATUS_OF.keys()):
         edit.set("status", _STATUS_OF[code].value)
@@ -119,7 +118,7 @@ def _repointed(view: WikiView, entry: object, path: str) -> object:
 def _relinked(view: WikiView, page: Page) -> str:
     """The body with dead links pointing to the one page each can mean."""
     places: dict[str, str] = {}
-    for link in links_in(page.body):
+    for link in view.contents[page.path].links:
         meant = link.places(page.path)[0]
         if reached(view, link, page.path) is None and (place := view.moved_to(meant, page.path)) is not None:
             places[meant] = place

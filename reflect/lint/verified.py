@@ -40,6 +40,6 @@ class Verified:
 
 
 def verified_key(contents: Iterable[str], quote: str) -> str:
-    """What stands for `quote` in evidence with the given content hashes."""
-    said = "\x1f".join((*sorted(contents), quote_key(quote)))
+    """What stands for `quote` in evidence with the given content hashes, sorted."""
+    said = "\x1f".join((*contents, quote_key(quote)))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

@@ -11,10 +11,12 @@ from datetime import date
 from pathlib import Path
 
 from reflect.configuration import Format
-from reflect.model import Source
-from reflect.wiki.fields import related_path, text_of
+from reflect.model import PageSummary, Source
+from reflect.wiki.fields import related_path, same_source, text_of
 from reflect.wiki.links import Link, links_in
+from reflect.wiki.markdown import plain_lines, split_lines
 from reflect.wiki.page import Page
+from reflect.wiki.passages import CitedQuote, cited_sources, quotes_in
 from reflect.wiki.paths import ARCHIVE, canonical_key
 from reflect.wiki.store import Wiki, WikiState
 
@@ -28,11 +30,34 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Leads:
-    """Where one page leads: the entries of `related` and the links of its text."""
+class Contents:
+    """One page taken apart, once for every check.
 
+    `lines` are those outside of code and comments, numbered within the body from 0; `related` and `links` where the
+    page leads; `unlisted` what its text cites and its `sources` lack, in the order it is cited.
+    """
+
+    summary: PageSummary
+    lines: tuple[tuple[int, str], ...]
     related: tuple[Related, ...]
     links: tuple[Link, ...]
+    quotes: tuple[CitedQuote, ...]
+    unlisted: tuple[Source, ...]
+
+    @classmethod
+    def of(cls, page: Page, summary: PageSummary) -> Contents:
+        lines = tuple(plain_lines(split_lines(page.body)))
+        value = page.data.get("related")
+        entries = [text_of(entry) for entry in (value if isinstance(value, list) else [value])]
+        related = ((entry, related_path(entry, page.path)) for entry in entries)
+        return cls(
+            summary=summary,
+            lines=lines,
+            related=tuple(Related(entry, path) for entry, path in related if path),
+            links=tuple(links_in(lines)),
+            quotes=quotes_in(lines),
+            unlisted=tuple(_unlisted(page)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +65,14 @@ class WikiView:
     """Everything the checks ask of a wiki without asking git.
 
     `pages` holds every readable page, archived ones under `_archive/`; `active` the paths of those that count;
-    `leads` is where each page that is not archived leads.
+    `contents` has every page that is not archived.
     """
 
     folder: Path
     state: WikiState
     pages: Mapping[str, Page]
     active: tuple[str, ...]
-    leads: Mapping[str, Leads]
+    contents: Mapping[str, Contents]
     existing: frozenset[str]
     by_key: Mapping[str, str]
     by_name: Mapping[str, tuple[str, ...]]
@@ -58,7 +83,7 @@ class WikiView:
     def of(cls, wiki: Wiki, format: Format, today: date) -> WikiView:
         """Read the wiki. Raises WikiError where it cannot be listed."""
         state, pages = wiki.read_pages()
-        standing = {path: page for path, page in pages.items() if not is_archived(path)}
+        contents = {summary.path: Contents.of(pages[summary.path], summary) for summary in state.pages}
         existing = state.paths | {page.path for page in state.archived}
         by_name: defaultdict[str, list[str]] = defaultdict(list)
         for path in sorted(existing):
@@ -67,8 +92,8 @@ class WikiView:
             folder=wiki.folder,
             state=state,
             pages=pages,
-            active=tuple(path for path, page in standing.items() if page.is_active),
-            leads={path: _leads(page) for path, page in standing.items()},
+            active=tuple(path for path in contents if pages[path].is_active),
+            contents=contents,
             existing=existing,
             by_key={canonical_key(path): path for path in sorted(existing, reverse=True)},
             by_name={name: tuple(paths) for name, paths in by_name.items()},
@@ -79,7 +104,7 @@ class WikiView:
     @property
     def standing(self) -> Iterator[Page]:
         """Every readable page that is not archived, by path."""
-        return (self.pages[path] for path in self.leads)
+        return (self.pages[path] for path in self.contents)
 
     def moved_to(self, path: str, page: str) -> str | None:
         """The one page that a dead link of `page` to `path` can mean: its other spelling, its archived place, its name.
@@ -118,8 +143,8 @@ def named(source: Source) -> str:
     return f"{source.kind} {source.id}"
 
 
-def _leads(page: Page) -> Leads:
-    value = page.data.get("related")
-    entries = [text_of(entry) for entry in (value if isinstance(value, list) else [value])]
-    pairs = ((entry, related_path(entry, page.path)) for entry in entries)
-    return Leads(related=tuple(Related(entry, path) for entry, path in pairs if path), links=tuple(links_in(page.body)))
+def _unlisted(page: Page) -> Iterator[Source]:
+    listed = frozenset(page.sources)
+    for source in cited_sources(page.body):
+        if source not in listed and not any(same_source(source, one) for one in listed):
+            yield source

@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from reflect.model import Source, SourceKind, is_checkpoint_id
@@ -45,7 +46,11 @@ def same_source(one: Source, other: Source) -> bool:
 
 def read_source(entry: object) -> Source | None:
     """One entry of a `sources` list as a source; None for one that names neither a checkpoint nor a commit."""
-    text = text_of(entry)
+    return _source_named(text_of(entry))
+
+
+@lru_cache(maxsize=4096)
+def _source_named(text: str) -> Source | None:
     if match := _SOURCE.fullmatch(text):
         return Source(kind=SourceKind(match[1].lower()), id=match[2])
     if is_checkpoint_id(text):

@@ -92,13 +92,47 @@ def render(data: Mapping[str, Any]) -> str:
 
 
 class TextLoader(yaml.CBaseLoader):
-    """Reads every scalar as written; a key that stands twice is an error, because no one can say which one counts."""
+    """Reads every scalar as written; a key that stands twice is an error, because no one can say which one counts.
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        mapping = super().construct_mapping(node, deep)
-        if len(mapping) != len(node.value):
+    Built here and not by yaml's own constructor, which looks up for each scalar what else it could be: that takes
+    longer than parsing it.
+    """
+
+    def construct_document(self, node: yaml.Node) -> Any:
+        return _built(node, {})
+
+    def resolve(self, kind: object, value: object, implicit: object) -> str:
+        return ""
+
+
+def _built(node: yaml.Node, known: dict[int, Any]) -> Any:
+    """What `node` holds. `known` are the lists and mappings built so far, for those that an alias names again."""
+    if isinstance(node, yaml.ScalarNode):
+        return node.value
+    if id(node) in known:
+        if known[id(node)] is None:
+            raise yaml.constructor.ConstructorError(None, None, "it holds itself", node.start_mark)
+        return known[id(node)]
+    known[id(node)] = None
+    built: Any = _sequence(node, known) if isinstance(node, yaml.SequenceNode) else _mapping(node, known)
+    known[id(node)] = built
+    return built
+
+
+def _sequence(node: yaml.SequenceNode, known: dict[int, Any]) -> list[Any]:
+    return [_built(item, known) for item in node.value]
+
+
+def _mapping(node: yaml.Node, known: dict[int, Any]) -> dict[Any, Any]:
+    mapping: dict[Any, Any] = {}
+    for key_node, value_node in node.value:
+        key = _built(key_node, known)
+        if not isinstance(key, str):
+            raise yaml.constructor.ConstructorError(None, None, "a key is no text", key_node.start_mark)
+        if key in mapping:
             raise yaml.constructor.ConstructorError(None, None, "a key stands twice", node.start_mark)
-        return mapping
+        mapping[key] = _built(value_node, known)
+    return mapping
 
 
 class _Dumper(yaml.SafeDumper):

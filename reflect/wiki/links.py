@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -73,10 +73,13 @@ class Link:
         return unquote(self.target.partition("#")[2])
 
 
-def links_in(body: str) -> Iterator[Link]:
-    """Every link of `body` to a file or a heading, in order; quotes, code and addresses elsewhere are none."""
-    for number, line in plain_lines(split_lines(body)):
-        if ("](" not in line and "]:" not in line) or line.lstrip().startswith(">"):
+def links_in(lines: Iterable[tuple[int, str]]) -> Iterator[Link]:
+    """Every link to a file or a heading in `lines`, numbered as `plain_lines` gives them, in order.
+
+    Quotes, code and addresses elsewhere are none.
+    """
+    for number, line in lines:
+        if "]" not in line or ("](" not in line and "]:" not in line) or line.lstrip().startswith(">"):
             continue
         spans = code_spans(line)
         for match in (_INLINE if "](" in line else _DEFINITION).finditer(line):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 
 from reflect.folding import fold as fold
 
-_LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
+_OPENERS = "`~<"
+"""What a line has to begin with to open a block that lasts longer than the line."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
@@ -45,10 +47,10 @@ class Heading:
 
 def split_lines(text: str) -> list[str]:
     """The lines of `text` with their ends; only what Markdown calls a line end is one."""
-    return _LINES.findall(text)
+    return list(StringIO(text, newline=""))
 
 
-def plain_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def plain_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Number and text of every line outside code fences, comments and preformatted HTML."""
     until: re.Pattern[str] | None = None
     for number, raw in enumerate(lines):
@@ -57,7 +59,9 @@ def plain_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
             if until.search(line):
                 until = None
             continue
-        until = _opened_by(line)
+        start = line.lstrip(" ")
+        if start and start[0] in _OPENERS:
+            until = _opened_by(line)
         if until is None:
             yield number, line
 
@@ -136,6 +140,8 @@ def unescape(text: str) -> str:
 
 def code_spans(text: str) -> list[tuple[int, int]]:
     """Where the code spans of one line begin and end, backticks included."""
+    if "`" not in text:
+        return []
     found: list[tuple[int, int]] = []
     at = 0
     while opening := _ESCAPE_OR_TICKS.search(text, at):

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from io import StringIO
 from typing import Any
 
 from reflect.errors import PageError
@@ -43,6 +44,7 @@ SCOPE_KEYS = (
     "proposal_id",
 )
 
+_LONGEST_LEAD = 20_000
 _DIGEST = re.compile(r"digest(?:-\d+)?")
 _TITLE = re.compile(r"^ {0,3}# ", re.MULTILINE)
 _CODE_OR_COMMENT = re.compile(r"^ {0,3}(?:```|~~~|<)", re.MULTILINE)
@@ -56,7 +58,8 @@ class Page:
     """One page. `path` is relative to the wiki; `text` is the file decoded, byte order mark and line ends kept.
 
     `data` is the frontmatter with every scalar as written. `related` holds paths relative to the wiki, ending in
-    `.md`, whether they exist or not. `notes` say what is odd, in words.
+    `.md`, whether they exist or not. `strange` are the entries of `sources` that name none.
+    `notes` say what is odd, in words.
     """
 
     path: str
@@ -70,6 +73,7 @@ class Page:
     sources: tuple[Source, ...]
     tags: tuple[str, ...]
     related: tuple[str, ...]
+    strange: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
@@ -132,6 +136,7 @@ def parse_page(content: bytes, path: str) -> Page:
         sources=sources,
         tags=read_tags(data.get("tags")),
         related=read_related(data.get("related"), path),
+        strange=tuple(strange),
         notes=tuple(notes),
     )
 
@@ -185,7 +190,7 @@ def _slug_title(path: str) -> str:
 def _lead(body: str) -> str:
     """The first paragraph below the title, without citations; empty for a page without one."""
     paragraph: list[str] = []
-    for _, line in plain_lines(_first_lines(body)):
+    for _, line in plain_lines(StringIO(body[:_LONGEST_LEAD], newline="")):
         text = line.strip().removeprefix(">").strip()
         if is_underline(text):
             paragraph.clear()  # what stood above was a heading, or nothing
@@ -201,5 +206,5 @@ def _lead(body: str) -> str:
 
 
 def _first_lines(body: str) -> list[str]:
-    """Lines enough to hold a title or a lead: no page is read to its end for one."""
-    return split_lines(body[:20_000])
+    """Lines enough to hold a title: no page is read to its end for one."""
+    return split_lines(body[:_LONGEST_LEAD])

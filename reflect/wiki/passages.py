@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reflect.model import Passage, Source, SourceKind
 from reflect.wiki.markdown import as_said, as_text, fold, plain_lines, split_lines
@@ -19,16 +20,26 @@ _FIRST = rf"(?:checkpoint {_CHECKPOINT_ID}|commit {_COMMIT_ID})"
 _CITED = rf"{_FIRST}(?:, (?:{_FIRST}|{_CHECKPOINT_ID}|{_COMMIT_ID}))*"
 CITATION = re.compile(rf"\((?:{_CITED})\)")
 _ONE = re.compile(r"(?:(checkpoint|commit) )?([0-9A-Za-z]+)")
-_QUOTE = re.compile(rf" {{0,3}}>[ \t]?(.*?)[ \t]*\(({_CITED})\)[ \t]*$")
+_QUOTED = re.compile(r" {0,3}>[ \t]?")
+_CITED_AT_END = re.compile(rf"\(({_CITED})\)[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class CitedQuote:
-    """A quoted passage as it stands on a page. `line` is zero-based within the body."""
+    """A quoted passage as it is `written` on a page, with its citation. `line` is zero-based within the body."""
 
-    text: str
-    sources: tuple[Source, ...]
+    written: str
+    citation: str
     line: int
+
+    @property
+    def text(self) -> str:
+        """Its words as they were said."""
+        return as_said(self.written)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return read_citation(self.citation)
 
 
 def sources_of(passage: Passage) -> tuple[Source, ...]:
@@ -52,19 +63,28 @@ def quote_key(text: str) -> str:
 
 
 def cited_quotes(body: str) -> tuple[CitedQuote, ...]:
-    """Every quoted passage of `body` that carries a citation, with its words as they were said."""
-    found: list[CitedQuote] = []
-    for number, line in plain_lines(split_lines(body)):
-        if line.lstrip(" ").startswith(">") and (match := _QUOTE.match(line)):
-            found.append(CitedQuote(as_said(match[1]), read_citation(match[2]), number))
-    return tuple(found)
+    """Every quoted passage of `body` that carries a citation."""
+    return quotes_in(plain_lines(split_lines(body)))
+
+
+def quotes_in(lines: Iterable[tuple[int, str]]) -> tuple[CitedQuote, ...]:
+    """As `cited_quotes`, of the lines that `plain_lines` gives."""
+    return tuple(_cited_quotes(lines))
+
+
+def _cited_quotes(lines: Iterable[tuple[int, str]]) -> Iterator[CitedQuote]:
+    for number, line in lines:
+        if (opening := _QUOTED.match(line)) and (cited := _CITED_AT_END.match(line, line.rfind("("))):
+            yield CitedQuote(line[opening.end() : cited.start()].strip(" \t"), cited[1], number)
 
 
 def cited_sources(text: str) -> tuple[Source, ...]:
     """Everything that `text` cites inline, each once, in order of appearance."""
-    return tuple(dict.fromkeys(source for match in CITATION.finditer(text) for source in read_citation(match.group())))
+    citations = dict.fromkeys(CITATION.findall(text))
+    return tuple(dict.fromkeys(source for citation in citations for source in read_citation(citation)))
 
 
+@lru_cache(maxsize=4096)
 def read_citation(text: str) -> tuple[Source, ...]:
     """`(checkpoint a, b, commit c)` as sources; an id without a word before it is of the kind of the one before."""
     kind = SourceKind.CHECKPOINT

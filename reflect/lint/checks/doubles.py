@@ -8,10 +8,9 @@ from itertools import combinations
 
 from reflect.lint.catalogue import DUPLICATE, TWIN
 from reflect.lint.finding import LintFinding
-from reflect.lint.view import WikiView
+from reflect.lint.view import Contents, WikiView
 from reflect.triage.words import terms
-from reflect.wiki.markdown import plain_lines, split_lines
-from reflect.wiki.page import BANNER, MIXED_BANNER, Page
+from reflect.wiki.page import BANNER, MIXED_BANNER
 from reflect.wiki.passages import quote_key
 from reflect.wiki.paths import canonical_key
 
@@ -38,23 +37,27 @@ def twins(view: WikiView) -> Iterator[LintFinding]:
 
 def duplicates(view: WikiView) -> Iterator[LintFinding]:
     """Pairs of active pages of which most of the smaller one stands on the other, or that have one title."""
-    said = {path: _statements(view.pages[path]) for path in view.active}
-    for (one, other), shared in sorted(_shared(said).items()):
-        least = min(len(said[one]), len(said[other]))
-        if shared >= _FEWEST_SHARED and shared >= _MOSTLY * least:
-            yield DUPLICATE.found(other, f"{shared} of its {len(said[other])} statements stand on `{one}` too.")
+    said = {path: _statements(view.contents[path]) for path in view.active}
+    alike = (
+        (one, other, shared)
+        for (one, other), shared in _shared(said).items()
+        if shared >= max(_FEWEST_SHARED, _MOSTLY * min(len(said[one]), len(said[other])))
+    )
+    for one, other, shared in sorted(alike):
+        yield DUPLICATE.found(other, f"{shared} of its {len(said[other])} statements stand on `{one}` too.")
     titles: defaultdict[frozenset[str], list[str]] = defaultdict(list)
     for path in view.active:
         words = frozenset(terms(view.pages[path].title))
-        if len(words) >= _FEWEST_WORDS and not view.pages[path].summary().digest:
+        if len(words) >= _FEWEST_WORDS and not view.contents[path].summary.digest:
             titles[words].append(path)
     for first, *others in titles.values():
         for other in others:
             yield DUPLICATE.found(other, f"`{first}` has the same title in other words' order.")
 
 
-def _statements(page: Page) -> frozenset[str]:
-    keys = (quote_key(line.strip()) for _, line in plain_lines(split_lines(page.body)) if not line.startswith("#"))
+def _statements(contents: Contents) -> frozenset[str]:
+    long = (line for _, line in contents.lines if len(line) >= _LONG_ENOUGH and not line.startswith("#"))
+    keys = (quote_key(line) for line in long)
     return frozenset(key for key in keys if len(key) >= _LONG_ENOUGH and key not in (BANNER, MIXED_BANNER))
 
 

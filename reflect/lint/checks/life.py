@@ -13,8 +13,7 @@ from reflect.model import Finding, PageSummary, Status
 from reflect.triage.extractive.completion import resolved_by
 from reflect.wiki.archive import LEAVES
 from reflect.wiki.fields import read_related
-from reflect.wiki.links import Link, links_in
-from reflect.wiki.markdown import split_lines
+from reflect.wiki.links import Link
 from reflect.wiki.page import Page
 
 _OPEN_WORK = "open-work"
@@ -48,7 +47,7 @@ def not_archived(view: WikiView) -> Iterator[LintFinding]:
 
 def open_pages(view: WikiView) -> tuple[PageSummary, ...]:
     """The pages that describe work which is still to be done."""
-    summaries = (view.pages[path].summary() for path in view.active)
+    summaries = (view.contents[path].summary for path in view.active)
     return tuple(
         page
         for page in summaries
@@ -86,14 +85,14 @@ def _superseded(view: WikiView, page: Page) -> Iterator[tuple[str, str, int]]:
     """Older page, newer page and line of every claim of `page` that one takes the other's place."""
     for key, is_older in (("supersedes", False), ("superseded_by", True)):
         for other in read_related(page.data.get(key), page.path):
-            if other in view.leads:
+            if other in view.contents:
                 pair = (page.path, other) if is_older else (other, page.path)
                 yield (*pair, key_line(page, key))
-    lines = split_lines(page.body)
-    for link in links_in(page.body):
+    contents = view.contents[page.path]
+    for link in contents.links:
         target = reached(view, link, page.path)
-        if target is not None and target in view.leads and target != page.path:
-            before = _before(lines[link.line], link)
+        if target is not None and target in view.contents and target != page.path:
+            before = _before(dict(contents.lines)[link.line], link)
             if _SUPERSEDED_BY.search(before):
                 yield page.path, target, body_line(page, link.line)
             elif _SUPERSEDES.search(before):

@@ -24,11 +24,11 @@ def broken(view: WikiView) -> Iterator[LintFinding]:
     """Every entry of `related` and every link in the text that leads nowhere."""
     anchors = cache(lambda path: _anchors(view.pages[path]))
     for page in view.standing:
-        leads = view.leads[page.path]
-        for related in leads.related:
+        contents = view.contents[page.path]
+        for related in contents.related:
             if related.path not in view.existing:
                 yield _dead(BROKEN_RELATED, view, page, related.entry, related.path, line_of(page, related.entry))
-        for link in leads.links:
+        for link in contents.links:
             target = reached(view, link, page.path)
             if target is None:
                 meant = link.places(page.path)[0]
@@ -43,16 +43,16 @@ def orphans(view: WikiView) -> Iterator[LintFinding]:
     """Active pages that stand alone: no page leads there, and they lead to none."""
     led_to: Counter[str] = Counter()
     leading: set[str] = set()
-    for path, leads in view.leads.items():
-        targets = {related.path for related in leads.related} | {
-            target for link in leads.links if (target := reached(view, link, path))
+    for path, contents in view.contents.items():
+        targets = {related.path for related in contents.related} | {
+            target for link in contents.links if (target := reached(view, link, path))
         }
         targets = {target for target in targets if target in view.pages and target != path}
         led_to.update(targets)
         if targets:
             leading.add(path)
     for path in view.active:
-        if not led_to[path] and path not in leading and not view.pages[path].summary().digest:
+        if not led_to[path] and path not in leading and not view.contents[path].summary.digest:
             yield ORPHAN.found(path, "No other page leads here, and it leads to none.")
 
 

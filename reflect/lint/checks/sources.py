@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
 from reflect.lint.catalogue import (
     MISSING_SOURCE,
@@ -16,10 +17,9 @@ from reflect.lint.evidence import Sources
 from reflect.lint.finding import LintFinding
 from reflect.lint.view import WikiView, body_line, key_line, line_of, named
 from reflect.model import Source, SourceKind
-from reflect.wiki.fields import read_sources, same_source
-from reflect.wiki.markdown import is_rule, plain_lines, split_lines
+from reflect.wiki.markdown import is_rule
 from reflect.wiki.page import BANNER, MIXED_BANNER, Page
-from reflect.wiki.passages import CITATION, cited_sources
+from reflect.wiki.passages import CITATION
 
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _NO_STATEMENT = re.compile(
@@ -30,7 +30,13 @@ _INTRODUCES = re.compile(r"[^.!?]{0,80}:[ \t]*$")
 
 def missing(view: WikiView, sources: Sources) -> Iterator[LintFinding]:
     """Every source that no reader of the default branch finds, once per page and source."""
-    lost = [(page, source) for page in view.standing for source in _all(page) if not sources.reachable(source)]
+    reachable = cache(sources.reachable)
+    lost = [
+        (page, source)
+        for page in view.standing
+        for source in (*page.sources, *view.contents[page.path].unlisted)
+        if not reachable(source)
+    ]
     elsewhere = sources.exist_elsewhere(source.id for _, source in lost if source.kind is SourceKind.COMMIT)
     for page, source in lost:
         line = _line(page, source)
@@ -44,19 +50,13 @@ def missing(view: WikiView, sources: Sources) -> Iterator[LintFinding]:
 def unlisted(view: WikiView) -> Iterator[LintFinding]:
     """What the text cites and `sources` does not list, and entries of `sources` that name nothing."""
     for page in view.standing:
-        for source in unlisted_of(page):
+        for source in view.contents[page.path].unlisted:
             yield UNLISTED_SOURCE.found(
                 page.path, f"The text cites {named(source)}, which `sources` lacks.", _line(page, source), fixable=True
             )
-        for entry in read_sources(page.data.get("sources"))[1]:
+        for entry in page.strange:
             detail = f"`sources` lists {entry!r}, which names neither a checkpoint nor a commit."
             yield STRANGE_SOURCE.found(page.path, detail, max(line_of(page, entry), key_line(page, "sources")))
-
-
-def unlisted_of(page: Page) -> tuple[Source, ...]:
-    """What the text of `page` cites and its `sources` lack, in the order it is cited."""
-    cited = cited_sources(page.body)
-    return tuple(source for source in cited if not any(same_source(source, one) for one in page.sources))
 
 
 def uncited(view: WikiView) -> Iterator[LintFinding]:
@@ -64,13 +64,9 @@ def uncited(view: WikiView) -> Iterator[LintFinding]:
     if view.format.citations != "required":
         return
     for page in view.standing:
-        for line, heading in _sections_without(page):
+        for line, heading in _sections_without(view.contents[page.path].lines):
             where = f"The section “{heading}”" if heading else "The text before the first heading"
             yield NO_CITATION.found(page.path, f"{where} states something and cites nothing.", body_line(page, line))
-
-
-def _all(page: Page) -> tuple[Source, ...]:
-    return tuple(dict.fromkeys((*page.sources, *unlisted_of(page))))
 
 
 def _line(page: Page, source: Source) -> int:
@@ -79,17 +75,17 @@ def _line(page: Page, source: Source) -> int:
     return body_line(page, page.body.count("\n", 0, page.body.find(source.id)))
 
 
-def _sections_without(page: Page) -> Iterator[tuple[int, str]]:
+def _sections_without(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """First line and heading of every section with a statement and no citation."""
     start, heading, states, cites = 0, "", False, False
-    for number, line in plain_lines(split_lines(page.body)):
-        if _HEADING.match(line):
+    for number, line in lines:
+        if line.lstrip(" ").startswith("#") and _HEADING.match(line):
             if states and not cites:
                 yield start, heading
             start, heading, states, cites = number, line.strip().strip("#").strip(), False, False
         else:
             cites = cites or CITATION.search(line) is not None
-            states = states or _states(line)
+            states = states or cites or _states(line)
     if states and not cites:
         yield start, heading
 

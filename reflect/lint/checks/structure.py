@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from reflect.lint.catalogue import (
     BAD_DATE,
@@ -19,11 +19,11 @@ from reflect.lint.finding import LintFinding
 from reflect.lint.view import WikiView, body_line, key_line
 from reflect.model import Status
 from reflect.wiki.fields import text_of
-from reflect.wiki.markdown import plain_lines, split_lines
 from reflect.wiki.page import Page
 from reflect.wiki.paths import why_no_page
 
 REQUIRED = ("created", "updated", "sources", "status")
+_STATUSES = frozenset(Status)
 _AT_LINE = re.compile(r":(\d+):")
 _SAYS_NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*_=\s]*)$")
 
@@ -41,7 +41,7 @@ def of_page(view: WikiView) -> Iterator[LintFinding]:
         yield from _frontmatter(page)
         if reason := why_no_page(page.path):
             yield MISPLACED.found(page.path, f"This is no place for a page: {reason}.")
-        yield from _length(page, view.format.max_lines)
+        yield from _length(page, view.contents[page.path].lines, view.format.max_lines)
     for note in view.state.notes:
         if "symbolic link" in note:
             yield MISPLACED.found(note.split(" is a symbolic link")[0], note)
@@ -62,7 +62,7 @@ def _frontmatter(page: Page) -> Iterator[LintFinding]:
         if key not in page.data:
             yield MISSING_KEY.found(page.path, f"The frontmatter lacks `{key}`.", 1)
     yield from _dates(page)
-    if page.status not in set(Status):
+    if page.status not in _STATUSES:
         known = ", ".join(Status)
         yield UNKNOWN_STATUS.found(
             page.path, f"The status is {page.status!r}; the format knows {known}.", key_line(page, "status")
@@ -83,9 +83,9 @@ def _dates(page: Page) -> Iterator[LintFinding]:
         )
 
 
-def _length(page: Page, most: int) -> Iterator[LintFinding]:
+def _length(page: Page, plain: Sequence[tuple[int, str]], most: int) -> Iterator[LintFinding]:
     lines = page.text.count("\n") + (not page.text.endswith("\n"))
     if lines > most:
         yield TOO_LONG.found(page.path, f"The page has {lines} lines, more than {most}.", most + 1)
-    if all(_SAYS_NOTHING.match(line) for _, line in plain_lines(split_lines(page.body))):
+    if all(_SAYS_NOTHING.match(line) for _, line in plain):
         yield TOO_SHORT.found(page.path, "The page says nothing below its title.")

@@ -20,7 +20,7 @@ def scopes(view: WikiView, projects: AbstractSet[str], *, global_allowed: bool =
     A page without any of them is a person's or another tool's and belongs to the repository it lies in.
     """
     for page in view.standing:
-        keys = page.summary().scope_keys
+        keys = view.contents[page.path].summary.scope_keys
         if not keys:
             continue
         scope = resolve_stored_scope(keys)
