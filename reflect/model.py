@@ -141,7 +141,8 @@ class Turn:
 
     `position` is the zero-based line (JSONL) or message index in the stored transcript. `taint` covers everything
     up to the end of the turn. `key` is an 8-byte digest of (`type`, `uuid`), or of the content where there is no
-    uuid: the same turn repeated by a later checkpoint has the same key.
+    uuid: the same turn repeated by a later checkpoint has the same key. `offered` marks an answer in the words of a
+    choice that the agent offered: the person's decision, not the person's words.
     """
 
     speaker: Speaker
@@ -155,6 +156,7 @@ class Turn:
     is_error: bool = False
     cwd: str | None = None
     key: bytes = b""
+    offered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,7 @@ class Commit:
 
     `body` is the message below the subject with hard-wrapped paragraphs joined (paragraphs and list items keep a
     line each) and without trailers. `reverts` names the commits it says it reverts. `trusted` says whether its
-    author counts as the organisation's own.
+    words count as the organisation's own.
     """
 
     sha: CommitSha

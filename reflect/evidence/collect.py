@@ -26,6 +26,7 @@ from reflect.evidence.transcripts.memory import TranscriptMemory
 from reflect.evidence.transcripts.reader import Transcript, read_transcript
 from reflect.evidence.trust import Trust
 from reflect.model import (
+    SHORT,
     Accounted,
     Commit,
     CommitSha,
@@ -155,18 +156,55 @@ class _Gathered:
         """Read the window's commits; they come out oldest first."""
         raw = list(history.read_commits(git, window.new))
         reverts = history.reverted(raw, window, git)
+        judge = _Judge(trust, raw, window, git, reverts)
         for commit in reversed(raw):
             self.contents[EvidenceId(commit.sha)] = commit.sha
             if commit.made_here:
                 self._settle(EvidenceId(commit.sha), EvidenceKind.COMMIT, Outcome.SKIPPED, commit.made_here)
             else:
-                self.commits.append(as_evidence(commit, reverts.get(commit.sha, ()), trust, redactor))
+                found = as_evidence(commit, reverts.get(commit.sha, ()), redactor, trusted=judge.trusts(commit))
+                repeated = judge.repeated(commit)
+                self.commits.append(found if repeated is None else replace(found, subject=f"Revert {repeated[:SHORT]}"))
         without = sum(commit.files is None for commit in raw)
         if without:
             self.notes.append(f"The files that {without} commits changed are not in this clone (it is partial).")
 
     def _settle(self, identity: EvidenceId, kind: EvidenceKind, outcome: Outcome, reason: str) -> None:
         self.settled.append(Accounted(id=identity, kind=kind, outcome=outcome, reason=reason))
+
+
+class _Judge:
+    """Whose words the messages of the commits at hand are: their authors', and of those whom they repeat."""
+
+    def __init__(
+        self,
+        trust: Trust,
+        raw: Sequence[history.RawCommit],
+        window: history.Window,
+        git: Git,
+        reverts: Mapping[CommitSha, tuple[CommitSha, ...]],
+    ) -> None:
+        known = {commit.sha: commit for commit in raw}
+        earlier = {sha for targets in reverts.values() for sha in targets if sha not in known}
+        present = sorted(earlier & git.sizes(sorted(earlier)).keys()) if earlier else ()
+        self._trust = trust
+        self._known = known | {commit.sha: commit for commit in history.read_commits(git, present)}
+        self._merged = history.merged_by(raw, window)
+        self._reverts = reverts
+
+    def trusts(self, commit: history.RawCommit) -> bool:
+        merged = self._merged.get(commit.sha, ())
+        return self._trust.trusts_words(commit, [self._known[sha] for sha in merged if sha in self._known])
+
+    def repeated(self, commit: history.RawCommit) -> CommitSha | None:
+        """The commit of somebody who is not trusted that `commit` takes back: its subject repeats that one's. Whose a
+        commit was that is gone, nobody knows."""
+        for sha in self._reverts.get(commit.sha, ()):
+            target = self._known.get(sha)
+            author, email = ("", "") if target is None else (target.author, target.email)
+            if not self._trust.trusts(author, email):
+                return sha
+        return None
 
 
 @contextmanager
@@ -238,8 +276,8 @@ def _redacted_names(names: tuple[str, ...], redactor: Redactor) -> tuple[str, ..
     return tuple(map(redactor.redact, names))
 
 
-def as_evidence(raw: history.RawCommit, reverts: tuple[CommitSha, ...], trust: Trust, redactor: Redactor) -> Commit:
-    """A commit as an engine may see it: redacted, with whether its author counts as the organisation's own."""
+def as_evidence(raw: history.RawCommit, reverts: tuple[CommitSha, ...], redactor: Redactor, *, trusted: bool) -> Commit:
+    """A commit as an engine may see it: redacted, with whether its words count as the organisation's own."""
     subject, body = raw.message.redacted(redactor.redact)
     return Commit(
         sha=raw.sha,
@@ -252,7 +290,7 @@ def as_evidence(raw: history.RawCommit, reverts: tuple[CommitSha, ...], trust: T
         checkpoints=raw.message.checkpoints,
         reverts=reverts,
         files=_redacted_names(raw.files or (), redactor),
-        trusted=trust.trusts(raw.author, raw.email),
+        trusted=trusted,
     )
 
 

@@ -117,6 +117,24 @@ def reverted(commits: Sequence[RawCommit], window: Window, git: Git) -> dict[Com
     return found
 
 
+def merged_by(commits: Iterable[RawCommit], window: Window) -> dict[CommitSha, tuple[CommitSha, ...]]:
+    """What each merge among `commits` brought in: from every further parent along its first parents, until they meet
+    the line of first parents that leads from the head."""
+    line = set(_first_parents(window.head, window, frozenset()))
+    return {
+        commit.sha: tuple(sha for parent in commit.parents[1:] for sha in _first_parents(parent, window, line))
+        for commit in commits
+        if len(commit.parents) > 1
+    }
+
+
+def _first_parents(start: CommitSha | None, window: Window, until: AbstractSet[CommitSha]) -> Iterator[CommitSha]:
+    sha = start
+    while sha is not None and sha not in until:
+        yield sha
+        sha = next(iter(window.parents.get(sha, ())), None)
+
+
 def _graph(git: Git, tips: Sequence[str], floor: Iterable[str]) -> dict[CommitSha, tuple[CommitSha, ...]]:
     """Every commit reachable from `tips` and not from `floor`, children before parents, newest first."""
     asked = "".join([*(f"{sha}\n" for sha in tips), *(f"^{sha}\n" for sha in floor)]).encode()

@@ -24,6 +24,7 @@ _MACHINE_LINE = re.compile(
     r"\s*(?:https://claude\.ai/code/\S+|(?:\W\s*)?Generated with \[?(?:Claude Code|Codex|Cursor)\b.*"
     r"|\(cherry picked from commit [0-9a-f]{7,40}\)|-{3,}|_{3,}|\*{3,})\s*",
 )
+_CO_AUTHOR = re.compile(r"^[ \t]*Co-authored-by:[ \t]*([^<\n]*?)[ \t]*<([^<>\n]*)>", re.MULTILINE | re.IGNORECASE)
 _CHECKPOINT = re.compile(r"^[ \t]*Entire-Checkpoint:[ \t]*(\S+)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
 _OWN_RUN = re.compile(rf"^{RUN_TRAILER}:[ \t]*\S", re.MULTILINE)
 
@@ -45,6 +46,7 @@ class Message:
 
     `subject` and `body` have their wrapped lines joined; `subject_lines` and `body_lines` are those lines as written,
     without trailers.
+    `co_authors` are name and address of everybody whom a `Co-authored-by` names.
     """
 
     subject: str
@@ -56,6 +58,12 @@ class Message:
     reverted_subject: str
     made_by_reflect: bool
     is_squash: bool
+    co_authors: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether a forge may have put the message together from the messages of several commits."""
+        return self.is_squash or _PULL_REQUEST.search(self.subject) is not None
 
     def redacted(self, redact: Callable[[str], str]) -> tuple[str, str]:
         """Subject and body without secrets: looked for as the lines were written, and again as they read when joined.
@@ -83,6 +91,7 @@ def parse_message(raw: str) -> Message:
         reverted_subject=_reverted_subject(subject),
         made_by_reflect=_OWN_RUN.search(text.rsplit("\n\n", 1)[-1]) is not None,
         is_squash=sum(line.startswith("* ") for line in rest) > 1,
+        co_authors=tuple(dict.fromkeys(_CO_AUTHOR.findall(text))),
     )
 
 

@@ -24,7 +24,7 @@ from reflect.evidence.closed_list import closed_list
 from reflect.evidence.places import Place
 from reflect.evidence.shell import shell_danger
 
-__all__ = ["Place", "danger", "shell_danger", "skill_danger"]
+__all__ = ["Place", "danger", "is_harness_tool", "shell_danger", "skill_danger"]
 
 Arguments = Mapping[str, Any]
 
@@ -181,6 +181,14 @@ def danger(agent: str, tool: str, arguments: Arguments, place: Place) -> str | N
         return _reader(tool, tools.readers[tool], arguments, place)
     special = _SPECIAL.get((agent, tool))
     return special(arguments) if special is not None else tool
+
+
+def is_harness_tool(agent: str, tool: str) -> bool:
+    """Whether the agent itself brings `tool`, and so words its errors. Any other (an MCP server's, one of a later
+    version) writes there what it likes."""
+    tools = _AGENTS.get(agent)
+    own = tools is not None and (tool in tools.local or tool in tools.readers or tool in tools.shells)
+    return own or (agent == "claude-code" and tool in _HARNESS_TOOLS)
 
 
 def _shell(names: tuple[str, ...], arguments: Arguments, place: Place) -> str | None:

@@ -140,7 +140,7 @@ def _commits(workspace: Workspace, shas: Iterable[str], redactor: Redactor) -> I
     judge = Trust(workspace.config)
     for raw in history.read_commits(workspace.git, [CommitSha(sha) for sha in shas]):
         if not raw.made_here:
-            yield as_evidence(raw, (), judge, redactor)
+            yield as_evidence(raw, (), redactor, trusted=judge.trusts_words(raw))
 
 
 def _completions(workspace: Workspace, commits: list[Commit]) -> list[Finding]:

@@ -90,7 +90,7 @@ def _words_of(turns: Iterable[Turn]) -> str:
     words = hashlib.sha256()
     for turn in turns:
         for text in (turn.text, turn.about):
-            words.update(turn.key + text.encode("utf-8", "surrogatepass") + b"\0")
+            words.update(turn.key + bytes([turn.offered]) + text.encode("utf-8", "surrogatepass") + b"\0")
     return words.hexdigest()
 
 

@@ -20,8 +20,8 @@ def evidence_mode(session: Session) -> EvidenceMode:
 def visible_turns(session: Session, mode: EvidenceMode) -> tuple[Turn, ...]:
     """The turns an engine may see, in order.
 
-    Under `USER_TURNS` a turn of the person keeps its text and loses `about` (the agent's question or plan), a tool
-    call keeps its name alone, and every other turn is left out.
+    Under `USER_TURNS` a turn of the person keeps its text and loses `about` (the agent's question or plan); one that
+    chose among the agent's own words loses those too. A tool call keeps its name alone, every other turn is left out.
     """
     if mode is EvidenceMode.FULL:
         return session.turns
@@ -30,7 +30,7 @@ def visible_turns(session: Session, mode: EvidenceMode) -> tuple[Turn, ...]:
 
 def _of_the_person(turn: Turn) -> Turn | None:
     if turn.speaker is Speaker.PERSON:
-        return replace(turn, about="")
+        return replace(turn, about="", text="" if turn.offered else turn.text)
     if turn.channel is Channel.TOOL_USE:
         return replace(turn, text="", about="")
     return None

@@ -7,6 +7,7 @@ block is judged alone: text of the harness must not swallow a person's beside it
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from reflect.evidence.taint import Place, shell_danger, skill_danger
@@ -14,7 +15,7 @@ from reflect.evidence.transcripts import harness
 from reflect.evidence.transcripts.content import blocks, joined, text_of
 from reflect.evidence.transcripts.queue import Queue
 from reflect.evidence.transcripts.recording import Call, Recorder, Spot
-from reflect.evidence.transcripts.refusals import is_boilerplate, refusal
+from reflect.evidence.transcripts.refusals import came_back, is_boilerplate, record_denial, refusal
 from reflect.model import Channel
 
 SPEAKING = frozenset({"AskUserQuestion", "ExitPlanMode"})
@@ -55,7 +56,7 @@ class UserLines:
         parts = blocks(message.get("content"))
         results = [part for part in parts if part.get("type") == "tool_result"]
         for result in results:
-            self._came_back(result, spot)
+            came_back(self._record, result, spot.position)
         injected = any(value.get(mark) is True for mark in _INJECTED)
         for index, part in enumerate(parts):
             kind = part.get("type")
@@ -76,13 +77,6 @@ class UserLines:
         """No more calls will come: results without one are taken for what they say themselves."""
         for value, result, spot in list(self._early.values()):
             self._result(value, result, spot)
-
-    def _came_back(self, result: dict[str, Any], spot: Spot) -> None:
-        identity = text_of(result.get("tool_use_id"))
-        if refusal(result) is None:
-            self._record.ran(identity, spot.position)
-        else:
-            self._record.refused(identity)
 
     def _text(self, value: dict[str, Any], text: str, spot: Spot, *, beside_results: bool) -> None:
         if value.get("planContent") or text.startswith(harness.PLAN_RESUBMITTED):  # m
@@ -105,6 +99,8 @@ class UserLines:
         elif words := harness.person_text(text):  # a, c, d
             self._words(words, spot, beside_results=beside_results)
         else:
+            if harness.carries_message(text):
+                self._record.arrived("a message from elsewhere", spot)
             self._record.inject(text, spot)
 
     def _words(self, words: str, spot: Spot, *, beside_results: bool) -> None:
@@ -161,38 +157,47 @@ class UserLines:
             else:
                 self._record.error(call, text, spot)
         elif call is not None and call.tool == "AskUserQuestion":
-            self._answers(value.get("toolUseResult"), joined(result.get("content")), spot)
+            self._answers(call, value.get("toolUseResult"), joined(result.get("content")), spot)
         elif call is not None and call.tool == "ExitPlanMode":
             text = joined(result.get("content"))
             if text.startswith(_PLAN_APPROVED):
                 self._plan_approved(_plan_of(value.get("toolUseResult"), call, text), spot)
 
     def _denial(self, call: Call | None, reason: str, spot: Spot) -> None:
-        if call is None:
-            self._record.person(Channel.DENIAL, reason, spot)
-        elif call.tool == "ExitPlanMode":
+        if call is not None and call.tool == "ExitPlanMode":
             plan = text_of(call.arguments.get("plan")) or call.wants
             self._record.person(Channel.PLAN_REJECTED, reason, spot, tool=call.tool, about=plan)
-        elif call.tool.startswith("mcp__") and reason:
-            # a server writes its own errors and could write this one: the refusal stands, its words are no person's
-            self._record.person(Channel.DENIAL, "", spot, tool=call.tool, about=call.wants)
-            self._record.error(call, reason, spot.part(1))
         else:
-            self._record.person(Channel.DENIAL, reason, spot, tool=call.tool, about=call.wants)
+            record_denial(self._record, call, reason, spot)
 
-    def _answers(self, result: Any, text: str, spot: Spot) -> None:
+    def _answers(self, call: Call, result: Any, text: str, spot: Spot) -> None:
         given = result.get("answers") if isinstance(result, dict) else None
         notes = result.get("annotations") if isinstance(result, dict) else None
         pairs = list(given.items()) if isinstance(given, dict) else _ANSWER.findall(text)
+        offered = _offered(call)
         for index, (question, answer) in enumerate(pairs):
             words = ", ".join(map(str, answer)) if isinstance(answer, list) else text_of(answer)
             note = notes.get(question) if isinstance(notes, dict) else None
-            if isinstance(note, dict) and text_of(note.get("notes")).strip():
-                words = f"{words}\n{note['notes']}"
-            if words.strip() and not is_boilerplate(words):
-                self._record.person(
-                    Channel.ANSWER, words.strip(), spot.part(index), tool="AskUserQuestion", about=question
-                )
+            typed = text_of(note.get("notes")).strip() if isinstance(note, dict) else ""
+            self._answer(question, words.strip(), spot.part(index), offered=_is_choice(words, offered))
+            self._answer(question, typed, spot.part(len(pairs) + index))
+
+    def _answer(self, question: str, words: str, spot: Spot, *, offered: bool = False) -> None:
+        if words and not is_boilerplate(words):
+            self._record.person(Channel.ANSWER, words, spot, tool="AskUserQuestion", about=question, offered=offered)
+
+
+def _is_choice(answer: str, offered: Sequence[str]) -> bool:
+    """Whether an answer holds one of the choices as a whole; where those are not recorded, any may be one."""
+    return not offered or any(f", {choice}, " in f", {answer.strip()}, " for choice in offered)
+
+
+def _offered(call: Call) -> tuple[str, ...]:
+    """The choices that the agent wrote for its questions, in its words."""
+    asked = call.arguments.get("questions")
+    questions = [one for one in asked if isinstance(one, dict)] if isinstance(asked, list) else []
+    options = [one for question in questions for one in blocks(question.get("options"))]
+    return tuple(label for one in options if (label := text_of(one.get("label")).strip()))
 
 
 def _is_from_elsewhere(value: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from reflect.evidence.transcripts.content import blocks, joined, text_of
 from reflect.evidence.transcripts.harness import is_harness_text, is_interruption, person_text
 from reflect.evidence.transcripts.lines import Entry, JsonLines
 from reflect.evidence.transcripts.recording import Recorder, Spot, key_of, key_of_line, moment
-from reflect.evidence.transcripts.refusals import refusal
+from reflect.evidence.transcripts.refusals import came_back, record_denial, refusal
 from reflect.model import Channel
 
 
@@ -50,11 +50,7 @@ def _message(message: dict[str, Any], record: Recorder, spot: Spot) -> None:
         return
     results = [block for block in parts if block.get("type") == "tool_result"]
     for block in results:
-        identity = text_of(block.get("tool_use_id"))
-        if refusal(block) is None:
-            record.ran(identity, spot.position)
-        else:
-            record.refused(identity)
+        came_back(record, block, spot.position)
     for number, block in enumerate(parts):
         if block.get("type") == "tool_result":
             _result(block, record, spot.part(number))
@@ -76,8 +72,7 @@ def _result(block: dict[str, Any], record: Recorder, spot: Spot) -> None:
     call = record.called(text_of(block.get("tool_use_id")))
     reason = refusal(block)
     if reason is not None:
-        about = call.wants if call else ""
-        record.person(Channel.DENIAL, reason, spot, tool=call.tool if call else None, about=about)
+        record_denial(record, call, reason, spot)
     elif block.get("is_error") is True:
         record.error(call, joined(block.get("content")), spot)
 

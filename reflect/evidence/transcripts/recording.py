@@ -150,6 +150,7 @@ class Recorder:
         tool: str | None = None,
         about: str = "",
         is_error: bool = False,
+        offered: bool = False,
     ) -> int:
         """Add a turn with the taint of this moment; return its index in `turns`."""
         self.turns.append(
@@ -165,13 +166,23 @@ class Recorder:
                 is_error=is_error,
                 cwd=self.cwd,
                 key=spot.key,
+                offered=offered,
             )
         )
         return len(self.turns) - 1
 
-    def person(self, channel: Channel, text: str, spot: Spot, *, tool: str | None = None, about: str = "") -> int:
-        """Add what the person said or did."""
-        return self.say(Speaker.PERSON, channel, text, spot, tool=tool, about=about)
+    def person(
+        self,
+        channel: Channel,
+        text: str,
+        spot: Spot,
+        *,
+        tool: str | None = None,
+        about: str = "",
+        offered: bool = False,
+    ) -> int:
+        """Add what the person said or did. `offered`: in words that the agent put before them."""
+        return self.say(Speaker.PERSON, channel, text, spot, tool=tool, about=about, offered=offered)
 
     def reply(self, text: str, spot: Spot) -> None:
         """Add the agent's prose; white space alone is none."""

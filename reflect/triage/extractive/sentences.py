@@ -12,6 +12,9 @@ from dataclasses import dataclass
 PASTED = 600
 """A turn with more characters of prose than this was not typed by hand."""
 
+_TYPED_AT_ONCE = 80
+"""A single line shorter than this is no paste, however it begins."""
+
 _OWN_WORDS = 300
 _ANNOUNCED = 200
 
@@ -38,9 +41,18 @@ _PASTE_BEGINS = re.compile(
         |\#{1,4}\ |\d+\ (?:comments?|findings?|issues?)\b|LGTM|Reviewed[- ]by|Review\ comment|Code\ review
         |Verdict:|Summary:|Traceback|\[?\d{4}-\d\d-\d\d[T\ ]\d|diff\ --git|---\s*$
         |From:\ |Subject:\ |On\ .{6,60}\ wrote:|(?:created|updated|sources|status):\s
+        |\S.{0,40}\s(?:\s\[?\d{1,2}:\d\d|\[?\d{1,2}:\d\d\s?[AP]M)(?:\s?[AP]M)?\]?:?\s*$
+        |@?[\w.-]+\ (?:commented|replied|requested\ changes)(?:\ (?:on|\d|an?|last|yesterday)\b.{0,40})?:?\s*$
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
+_RECORD_LINE = re.compile(
+    r"\s*(?:[-*•]\s*)?(?:\*\*)?(?:title|state|status|author|assignees?|reporter|reviewers?|labels?|milestone|projects?"
+    r"|number|url|link|opened(?: by)?|created(?: at| by)?|updated(?: at)?|date|from|to|cc|subject|priority|comments"
+    r"|additions|deletions|type|component|issue|ticket|pull request|pr|branch|body|description)(?:\*\*)?:(?:\s|$)",
+    re.IGNORECASE,
+)
+"""A line of a record's head, as trackers, forges and mail programs print them; two in a row are one."""
 _PASTE_ANNOUNCED = re.compile(
     r"\b(?:review(?:er)?s?|codex|copilot|coderabbit|gemini|chatgpt|gpt|bot|comments?|feedback|logs?|output|docs?|article"
     r"|blog|says?|said|wrote|message|e-?mail|slack|issue|ticket|errors?|trace|transcript|pasted?|quote|response|reply"
@@ -175,10 +187,11 @@ def _ends_here(before: str, mark: str, rest: str) -> bool:
 
 
 def _before_paste(text: str) -> str:
-    if len(text) < 80:
-        return text
     lines = text.split("\n")
+    if len(lines) == 1 and len(text) < _TYPED_AT_ONCE:
+        return text
     for number, line in enumerate(lines):
-        if line.strip() and _PASTE_BEGINS.match(line):
+        head = [other for other in lines[number : number + 2] if _RECORD_LINE.match(other)]
+        if _PASTE_BEGINS.match(line) or len(head) == 2:
             return "\n".join(lines[:number])
     return text
