@@ -11,7 +11,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from reflect.errors import LedgerError
-from reflect.ledger import calls, keeping, leases, nights, reading, recording, reviewing
+from reflect.ledger import calls, health, keeping, leases, nights, reading, recording, reviewing
 from reflect.ledger.batches import Batches
 from reflect.ledger.database import Database
 from reflect.ledger.entry import LedgerEntry
@@ -242,6 +242,19 @@ class Ledger:
     def model_calls(self, project: str) -> tuple[calls.CallRow, ...]:
         """The calls to a model for a project, in their order."""
         return self._ask(project, lambda connection: calls.rows(connection, project))
+
+    def record_lint(self, lint: health.LintRow, found: Collection[health.FoundRow] = ()) -> None:
+        """Add what lint found in one project to the history."""
+        _named(lint.project_id)
+        with self._database.write() as connection:
+            health.record(connection, lint, found)
+
+    def lint_history(self, projects: Sequence[str], since: str) -> health.LintHistory:
+        """What is known of the lints of `projects`, with the counts of those since `since` (ISO 8601 in UTC)."""
+        for project in projects:
+            _named(project)
+        with self._database.read() as connection:
+            return health.history(connection, projects, since)
 
     def rebuild(self, wiki: WikiSources) -> Rebuilt:
         """Restore from a wiki's own sources what is missing, so that the next run does not write it again.

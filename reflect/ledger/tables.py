@@ -279,6 +279,45 @@ night_projects = Table(
 )
 """What became of each project in each night."""
 
+lint_runs = Table(
+    "lint_runs",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("project_id", _PROJECT, nullable=False),
+    Column("lint_id", String(64), nullable=False),
+    Column("linted_at", String(40), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("reason", SafeText, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("errors", Integer, nullable=False),
+    Column("warnings", Integer, nullable=False),
+    Column("hints", Integer, nullable=False),
+    Column("appeared", Integer, nullable=False),
+    Column("gone", Integer, nullable=False),
+    Column("details", SafeText, nullable=False),
+    UniqueConstraint("project_id", "lint_id"),
+)
+"""One lint of one wiki. `number` orders them as they were recorded; only the newest keeps its `details`."""
+
+lint_findings = Table(
+    "lint_findings",
+    metadata,
+    Column("project_id", _PROJECT, nullable=False),
+    Column("finding_id", String(64), nullable=False),
+    Column("first_seen", String(40), nullable=False),
+    Column("gone_at", String(40), nullable=False),
+    Column("code", String(64), nullable=False),
+    Column("severity", String(16), nullable=False),
+    Column("path", SafeText, nullable=False),
+    Column("line", Integer, nullable=False),
+    Column("title", SafeText, nullable=False),
+    Column("detail", SafeText, nullable=False),
+    Column("fixable", Boolean, nullable=False),
+    PrimaryKeyConstraint("project_id", "finding_id", "first_seen"),
+    Index("ix_lint_findings_open", "project_id", "gone_at"),
+)
+"""A finding from the lint that first had it to the first that no longer did; `gone_at` is empty while it is open."""
+
 leases = Table(
     "leases",
     metadata,

@@ -148,6 +148,43 @@ def _make_batches() -> None:
     )
 
 
+def _make_lint() -> None:
+    op.create_table(
+        "lint_runs",
+        sa.Column("number", sa.BigInteger().with_variant(sa.Integer, "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("lint_id", sa.String(64), nullable=False),
+        sa.Column("linted_at", sa.String(40), nullable=False),
+        sa.Column("state", sa.String(16), nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("pages", sa.Integer, nullable=False),
+        sa.Column("errors", sa.Integer, nullable=False),
+        sa.Column("warnings", sa.Integer, nullable=False),
+        sa.Column("hints", sa.Integer, nullable=False),
+        sa.Column("appeared", sa.Integer, nullable=False),
+        sa.Column("gone", sa.Integer, nullable=False),
+        sa.Column("details", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("number", name="pk_lint_runs"),
+        sa.UniqueConstraint("project_id", "lint_id", name="uq_lint_runs_project_id"),
+    )
+    op.create_table(
+        "lint_findings",
+        sa.Column("project_id", sa.String(64), nullable=False),
+        sa.Column("finding_id", sa.String(64), nullable=False),
+        sa.Column("first_seen", sa.String(40), nullable=False),
+        sa.Column("gone_at", sa.String(40), nullable=False),
+        sa.Column("code", sa.String(64), nullable=False),
+        sa.Column("severity", sa.String(16), nullable=False),
+        sa.Column("path", sa.Text, nullable=False),
+        sa.Column("line", sa.Integer, nullable=False),
+        sa.Column("title", sa.Text, nullable=False),
+        sa.Column("detail", sa.Text, nullable=False),
+        sa.Column("fixable", sa.Boolean, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "finding_id", "first_seen", name="pk_lint_findings"),
+    )
+    op.create_index("ix_lint_findings_open", "lint_findings", ["project_id", "gone_at"])
+
+
 _CALL_COLUMNS: tuple[tuple[str, sa.types.TypeEngine[Any]], ...] = (
     ("purpose", sa.Text()),
     ("subject", sa.Text()),
@@ -178,5 +215,6 @@ _STEPS: tuple[tuple[Callable[[], None], Callable[[], None]], ...] = (
     (_widen_spend, _narrow_spend),
     (_make_carried_lines, _drop("carried_lines")),
     (_make_batches, _drop("waiting_actions", "batch_questions", "batches")),
+    (_make_lint, _drop("lint_findings", "lint_runs")),
 )
 """Each step with what takes it back, in the order they are made."""
