@@ -170,28 +170,28 @@ def check_drafts(
 def _row(
     draft: DraftRow, words: EvidenceWords, known: AbstractSet[str] | None, finds: Callable[[str], Sequence[str]]
 ) -> dict[str, object]:
-    data, body, fault = _read(draft.text)
+    data, body, fault = read_as_stranger(draft.text)
     new_lines = _new_lines(draft)
     return {
         "path_fault": why_no_page(draft.path),
         "frontmatter_fault": fault,
-        "second_block": _second_block(body),
+        "second_block": second_block(body),
         "missing_keys": _missing_keys(data),
-        "date_fault": _date_fault(data),
+        "date_fault": date_fault(data),
         "mangled_id": _mangled_id(data, draft),
         "source_count": len(draft.sources),
-        "unresolved_source": _named(draft.sources, "no checkpoint or commit", lambda s: not _resolves(s, draft)),
-        "unlisted_citation": _named(draft.citations, "is not among the sources", lambda c: not _is_listed(c, draft)),
+        "unresolved_source": first_bad(draft.sources, "no checkpoint or commit", lambda s: not _resolves(s, draft)),
+        "unlisted_citation": first_bad(draft.citations, "is not among the sources", lambda c: not _is_listed(c, draft)),
         "missing_quote": _missing_quote(draft, words),
-        "uncited_line": _uncited_line(body, new_lines),
+        "uncited_line": uncited_line(body, new_lines),
         "lost_line": _lost_line(draft),
-        "dead_link": _dead_link(data, draft.path, known),
+        "dead_link": dead_link(data, draft.path, known),
         "secret": _secret(draft, new_lines, finds),
         "characters": len(draft.text),
     }
 
 
-def _read(text: str) -> tuple[Mapping[str, Any], str, str | None]:
+def read_as_stranger(text: str) -> tuple[Mapping[str, Any], str, str | None]:
     """Frontmatter, body and what is wrong with the first, as a reader sees them who knows nothing of this product."""
     try:
         metadata, body = frontmatter.parse(text.removeprefix(BOM))
@@ -202,19 +202,28 @@ def _read(text: str) -> tuple[Mapping[str, Any], str, str | None]:
     return metadata, body, None
 
 
-def _second_block(body: str) -> str | None:
+def second_block(body: str) -> str | None:
     if _BLOCK_AT_START.match(body) or _BLOCK_ANYWHERE.search(body):
         return "it has a second frontmatter block in its text"
     return None
 
 
 def _missing_keys(data: Mapping[str, Any]) -> str | None:
-    wanted = (*REQUIRED_KEYS, *SCOPE_KEYS, *(PROJECT_KEYS if data.get("scope") == "project" else ()))
+    return lacking(data, (*REQUIRED_KEYS, *scope_keys_of(data)))
+
+
+def scope_keys_of(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys that say of a page like this one who may see it and where its words came from."""
+    return (*SCOPE_KEYS, *(PROJECT_KEYS if data.get("scope") == "project" else ()))
+
+
+def lacking(data: Mapping[str, Any], wanted: Sequence[str]) -> str | None:
+    """Which of the keys that are `wanted` the frontmatter does not have; None for none."""
     missing = [key for key in wanted if data.get(key) in (None, "", [])]
     return f"its frontmatter lacks {', '.join(missing)}" if missing else None
 
 
-def _date_fault(data: Mapping[str, Any]) -> str | None:
+def date_fault(data: Mapping[str, Any]) -> str | None:
     created, updated = data.get("created"), data.get("updated")
     for day in (created, updated):
         if not isinstance(day, date) or isinstance(day, datetime):
@@ -228,7 +237,7 @@ def _mangled_id(data: Mapping[str, Any], draft: DraftRow) -> str | None:
 
     Readers differ in what they take for a number: only an id in quotes is text to all of them.
     """
-    read = {value for value in _scalars(data.get("sources")) if isinstance(value, str)}
+    read = {value for value in scalars(data.get("sources")) if isinstance(value, str)}
     before = draft.previous_text or ""
     for source in draft.sources:
         quoted = f'"{source}"' in draft.text or f"'{source}'" in draft.text
@@ -237,18 +246,18 @@ def _mangled_id(data: Mapping[str, Any], draft: DraftRow) -> str | None:
     return None
 
 
-def _scalars(value: object) -> Iterator[object]:
+def scalars(value: object) -> Iterator[object]:
     if isinstance(value, Mapping):
         for inner in value.values():
-            yield from _scalars(inner)
+            yield from scalars(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _scalars(inner)
+            yield from scalars(inner)
     else:
         yield value
 
 
-def _named(ids: Sequence[str], says: str, is_bad: Callable[[str], bool]) -> str | None:
+def first_bad(ids: Sequence[str], says: str, is_bad: Callable[[str], bool]) -> str | None:
     bad = [one for one in ids if is_bad(one)]
     return f"{bad[0]}: {says}" if bad else None
 
@@ -284,7 +293,7 @@ def _lines(text: str) -> Iterator[str]:
     return (line.strip() for line in split_lines(text) if line.strip())
 
 
-def _uncited_line(body: str, new_lines: Mapping[str, int]) -> str | None:
+def uncited_line(body: str, new_lines: Mapping[str, int]) -> str | None:
     for _, line in plain_lines(split_lines(body)):
         if _STATEMENT.match(line) and new_lines.get(line.strip()) and not CITATION.search(line):
             return f"{shown(line)} has no citation"
@@ -294,15 +303,15 @@ def _uncited_line(body: str, new_lines: Mapping[str, int]) -> str | None:
 def _lost_line(draft: DraftRow) -> str | None:
     if draft.previous_text is None or draft.may_lose.strip():
         return None
-    _, before, _ = _read(draft.previous_text)
+    _, before, _ = read_as_stranger(draft.previous_text)
     lost = Counter(_lines(before)) - Counter(_lines(draft.text))
     return f"it would lose the line {shown(next(iter(lost)))}" if lost else None
 
 
-def _dead_link(data: Mapping[str, Any], path: str, known: AbstractSet[str] | None) -> str | None:
+def dead_link(data: Mapping[str, Any], path: str, known: AbstractSet[str] | None) -> str | None:
     if known is None:
         return None
-    links = [related_path(str(entry), path) for entry in _scalars(data.get("related")) if entry]
+    links = [related_path(str(entry), path) for entry in scalars(data.get("related")) if entry]
     dead = [link for link in links if link not in known]
     return f"it names {dead[0]} as related, which does not exist" if dead else None
 

@@ -12,6 +12,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from pydantic import Field
 
+from expectations.wiki import check_wiki
 from flows.fan_out import as_deployments, as_tasks
 from flows.night import Night
 from flows.project import ingest_member
@@ -20,7 +21,7 @@ from reflect.errors import RepositoryBusy
 from reflect.organisation import record
 from reflect.organisation.estate import Estate, News
 from reflect.organisation.night import NightReport, ProjectNight, ProjectState, Step
-from reflect.organisation.steps import LINT, STEPS, SYNTHESIS
+from reflect.organisation.steps import LINT, STEPS, SYNTHESIS, Round
 from tasks.night import publish_night, publish_nights, state_of, state_of_project, state_of_steps
 from tasks.organisation import finish_night, probe, step, sweep
 from tasks.sealed import sealed
@@ -77,7 +78,7 @@ def whole_night(night: Night) -> NightReport:
     spread = as_deployments if night.on_the_pool else as_tasks
     ran = spread(night, [one for one in news if one.is_new])
     projects = (*ran, *(_unchanged(one) for one in news if not one.is_new))
-    taken = () if night.dry_run else _steps(night.estate, projects)
+    taken = () if night.dry_run else _steps(night, projects)
     return finish_night(sealed(night.estate), sealed(night.report(projects, swept, taken)))
 
 
@@ -121,7 +122,7 @@ def lint_and_report(organisation: Path | None = None) -> State[str]:
     """
     estate = Estate.load(organisation)
     publish_nights(estate.name, record.last_nights(estate))
-    return state_of_steps([step(sealed(estate), LINT, ())])
+    return state_of_steps([_by_hand(estate, LINT)])
 
 
 @flow(name="synthesis", flow_run_name=_named("synthesis"))
@@ -132,11 +133,16 @@ def synthesise_organisation(organisation: Path | None = None) -> State[str]:
         organisation: The organisation file; the one in REFLECT_ORGANISATION where none is named.
     """
     estate = Estate.load(organisation)
-    return state_of_steps([step(sealed(estate), SYNTHESIS, ())])
+    return state_of_steps([_by_hand(estate, SYNTHESIS)])
 
 
-def _steps(estate: Estate, projects: Sequence[ProjectNight]) -> tuple[Step, ...]:
-    return tuple(step(sealed(estate), name, sealed(projects)) for name in STEPS)
+def _steps(night: Night, projects: Sequence[ProjectNight]) -> tuple[Step, ...]:
+    around = Round(night.estate, night.id, check_wiki)
+    return tuple(step(sealed(around), name, sealed(projects)) for name in STEPS)
+
+
+def _by_hand(estate: Estate, name: str) -> Step:
+    return step(sealed(Round.by_hand(estate, check_wiki)), name, ())
 
 
 def _unchanged(one: News) -> ProjectNight:

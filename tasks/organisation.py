@@ -14,6 +14,7 @@ from reflect.organisation import steps
 from reflect.organisation.estate import Estate, News
 from reflect.organisation.night import NightReport, ProjectNight, Step, StepState
 from reflect.organisation.record import settle
+from reflect.organisation.steps import Round
 from tasks.artifacts import untaken
 from tasks.parallel import over
 from tasks.sweep import sweep_runs
@@ -53,9 +54,9 @@ def probe(estate: Estate, projects: Sequence[str], count: int) -> tuple[News, ..
 
 
 @task(name="step", task_run_name="{name}", cache_policy=NO_CACHE)
-def step(estate: Estate, name: str, projects: Sequence[ProjectNight]) -> Step:
+def step(around: Round, name: str, projects: Sequence[ProjectNight]) -> Step:
     """Do what is done once for the whole organisation; a failure is told of in what comes back."""
-    done = steps.take(name, estate, projects)
+    done = steps.take(name, around, projects)
     logger.log(
         logging.INFO if done.state is StepState.DONE else logging.WARNING, "%s: %s %s", name, done.state, done.summary
     )

@@ -14,7 +14,6 @@ from reflect.evidence import commits as history
 from reflect.evidence.collect import as_evidence
 from reflect.evidence.redaction import Redactor
 from reflect.evidence.trust import Trust
-from reflect.lint.catalogue import SECRET
 from reflect.lint.checks import doubles, life, links, quotes, sources, structure, trust, whole
 from reflect.lint.evidence import Sources
 from reflect.lint.finding import LintFinding, Severity
@@ -27,15 +26,25 @@ from reflect.triage.extractive.sessions import COMPLETED
 from reflect.wiki.paths import INDEX
 from reflect.workspace import Workspace
 
+ARCHIVED = "archived"
+UNREADABLE_PAGES = "unreadable"
+"""What pages are counted as, beside the statuses of the format, that have none which counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """What the checks found in one wiki. `notes` say what could not be checked, and so is not known to be well."""
+    """What the checks found in one wiki. `notes` say what could not be checked, and so is not known to be well.
+
+    `by_status` counts every page, `by_category` the active ones, with 0 for a category that the format asks for.
+    `titles` are those of the pages that have findings. No text here holds what looks like a secret.
+    """
 
     project: str
     findings: tuple[LintFinding, ...]
     pages: int
+    by_status: Mapping[str, int]
     by_category: Mapping[str, int]
+    titles: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
     @property
@@ -81,13 +90,34 @@ def _report(workspace: Workspace) -> LintReport:
     findings += _uncovered(workspace, known, notes)
     findings += trust.scopes(view, {project.project_id for project in workspace.registry.projects} - {ORGANISATION})
     findings += whole.index(view, workspace.wiki.content(INDEX))
+    named = {finding.path for finding in findings}
     return LintReport(
         project=workspace.project.project_id,
-        findings=tuple(sorted(_without_secrets(findings, redactor), key=lambda finding: finding.order)),
+        findings=tuple(sorted((_redacted(finding, redactor) for finding in findings), key=lambda one: one.order)),
         pages=len(view.state.pages),
-        by_category=dict(sorted(Counter(path.split("/")[0] for path in view.active).items())),
+        by_status=_by_status(view),
+        by_category=_by_category(view),
+        titles={path: redactor.redact(page.title) for path in sorted(named) if (page := view.pages.get(path))},
         notes=tuple(notes),
     )
+
+
+def _redacted(finding: LintFinding, redactor: Redactor) -> LintFinding:
+    """`finding`, which may quote any page, without a secret of it: a report goes further than a page."""
+    detail = redactor.redact(finding.detail)
+    return finding if detail == finding.detail else finding.model_copy(update={"detail": detail})
+
+
+def _by_status(view: WikiView) -> dict[str, int]:
+    counts = Counter(page.status for page in view.state.pages)
+    counts += Counter({ARCHIVED: len(view.state.archived), UNREADABLE_PAGES: len(view.state.unreadable)})
+    return dict(sorted(counts.items()))
+
+
+def _by_category(view: WikiView) -> dict[str, int]:
+    counts = Counter(dict.fromkeys(view.format.categories, 0))
+    counts.update(path.split("/")[0] for path in view.active)
+    return dict(sorted(counts.items()))
 
 
 def _of_pages(view: WikiView) -> Iterator[LintFinding]:
@@ -104,16 +134,6 @@ def _of_pages(view: WikiView) -> Iterator[LintFinding]:
     yield from doubles.twins(view)
     yield from doubles.duplicates(view)
     yield from whole.categories(view)
-
-
-def _without_secrets(findings: Iterable[LintFinding], redactor: Redactor) -> Iterator[LintFinding]:
-    """`findings`, whose details quote pages, without the secrets of those pages: a report goes further than a page."""
-    found = list(findings)
-    holding = {finding.path for finding in found if finding.code == SECRET.code}
-    for finding in found:
-        if finding.path in holding:
-            finding = finding.model_copy(update={"detail": redactor.redact(finding.detail)})
-        yield finding
 
 
 def _of_git(

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+import pytest
 import yaml
 
 from benchmarks.plain import ingest_without_prefect
+from expectations.wiki import check_wiki
+from reflect.ledger.health import ExpectedRow, LintState
 from reflect.organisation.estate import Estate
 from reflect.organisation.night import StepState
-from reflect.organisation.steps import LINT, STEPS, SYNTHESIS, take
+from reflect.organisation.steps import LINT, STEPS, SYNTHESIS, Round, take
+from reflect.workspace import Workspace
 from tests.flows.test_organisation import grow
 
 
-def test_both_steps_look_at_every_project_and_name_the_one_they_could_not(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def estate(tmp_path_factory: pytest.TempPathFactory) -> Estate:
+    """Two wikis after a first night, and a repository that is gone."""
+    tmp_path = tmp_path_factory.mktemp("steps")
     roots = {name: grow(tmp_path / "repositories" / name).path for name in ("billing", "shop")}
     roots["gone"] = tmp_path / "gone"
     projects = [{"id": name, "repository": str(path)} for name, path in roots.items()]
@@ -27,10 +32,49 @@ def test_both_steps_look_at_every_project_and_name_the_one_they_could_not(tmp_pa
         workspace = estate.workspace(name)
         assert workspace is not None
         ingest_without_prefect(workspace)
+    return estate
 
-    taken = {name: take(name, estate) for name in STEPS}
+
+def test_both_steps_look_at_every_project_and_name_the_one_they_could_not(estate: Estate) -> None:
+    taken = {name: take(name, Round(estate, "night-1")) for name in STEPS}
 
     assert [step.state for step in taken.values()] == [StepState.DONE, StepState.DONE]
     assert taken[SYNTHESIS].summary.endswith("new in the organisation's queue; gone could not be read")
     assert not taken[SYNTHESIS].summary.startswith("0 lessons")
     assert taken[LINT].summary.startswith("2 wikis: ") and taken[LINT].summary.endswith("gone could not be read")
+
+
+def test_what_lint_found_is_kept_with_what_could_not_be_read(estate: Estate) -> None:
+    workspace = estate.workspace("shop")
+    assert workspace is not None
+    page = next((workspace.folder / "wiki").glob("*/*.md"))
+    page.write_text(page.read_text().replace("status: active", "related: [nowhere.md]\nstatus: active", 1))
+    take(LINT, Round(estate, "night-2", check_wiki))
+    with estate.ledger() as ledger:
+        history = ledger.lint_history(["billing", "gone", "shop"], "")
+    assert {project: (lint.lint_id, lint.state) for project, lint in history.newest.items()} == {
+        "billing": ("night-2", LintState.LINTED),
+        "gone": ("night-2", LintState.UNREAD),
+        "shop": ("night-2", LintState.LINTED),
+    }
+    assert history.newest["gone"].reason == "The repository of gone is not on this machine; its wiki was not read."
+    path = f"{page.parent.name}/{page.name}"
+    (found,) = [row.found for row in history.findings if row.found.code == "broken-related"]
+    assert (found.path, found.severity, bool(found.title)) == (path, "error", True)
+    expected = {one.name: one.broken for one in history.linted["shop"].expected or ()}
+    assert expected["related_pages_exist"] == ((path, "it names nowhere.md as related, which does not exist"),)
+    assert history.linted["shop"].by_status["active"] == sum(history.linted["shop"].by_category.values())
+
+
+def test_a_wiki_whose_checks_fail_in_a_way_nobody_foresaw_is_told_and_takes_no_other_down(estate: Estate) -> None:
+    def fails(workspace: Workspace) -> tuple[ExpectedRow, ...]:
+        if workspace.project.project_id == "billing":
+            raise ZeroDivisionError("words of a page")
+        return ()
+
+    done = take(LINT, Round(estate, "night-3", fails))
+    with estate.ledger() as ledger:
+        newest = ledger.lint_history(["billing", "shop"], "").newest
+    assert done.summary.endswith("billing, gone could not be read")
+    assert (newest["billing"].state, newest["shop"].state) == (LintState.UNREAD, LintState.LINTED)
+    assert "ZeroDivisionError" in newest["billing"].reason and "words" not in newest["billing"].reason
