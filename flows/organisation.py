@@ -21,7 +21,8 @@ from reflect.errors import RepositoryBusy
 from reflect.organisation import record
 from reflect.organisation.estate import Estate, News
 from reflect.organisation.night import NightReport, ProjectNight, ProjectState, Step
-from reflect.organisation.steps import LINT, STEPS, SYNTHESIS, Round
+from reflect.organisation.steps import LINT, REPORT, STEPS, SYNTHESIS, Round
+from tasks.health import publish_health
 from tasks.night import publish_night, publish_nights, state_of, state_of_project, state_of_steps
 from tasks.organisation import finish_night, probe, step, sweep
 from tasks.sealed import sealed
@@ -115,14 +116,16 @@ def ingest_project(
 
 @flow(name="lint and report", flow_run_name=_named("lint"))
 def lint_and_report(organisation: Path | None = None) -> State[str]:
-    """Lint every wiki of the organisation, and show what its last nights came to. Writes nothing.
+    """Lint every wiki of the organisation, and report how they are and what the last nights came to.
+
+    No wiki is changed: findings go into the ledger's history, and the report to the organisation's operator.
 
     Args:
         organisation: The organisation file; the one in REFLECT_ORGANISATION where none is named.
     """
     estate = Estate.load(organisation)
     publish_nights(estate.name, record.last_nights(estate))
-    return state_of_steps([_by_hand(estate, LINT)])
+    return state_of_steps([_by_hand(estate, name) for name in (LINT, REPORT)])
 
 
 @flow(name="synthesis", flow_run_name=_named("synthesis"))
@@ -137,12 +140,12 @@ def synthesise_organisation(organisation: Path | None = None) -> State[str]:
 
 
 def _steps(night: Night, projects: Sequence[ProjectNight]) -> tuple[Step, ...]:
-    around = Round(night.estate, night.id, check_wiki)
+    around = Round(night.estate, night.id, check_wiki, publish_health)
     return tuple(step(sealed(around), name, sealed(projects)) for name in STEPS)
 
 
 def _by_hand(estate: Estate, name: str) -> Step:
-    return step(sealed(Round.by_hand(estate, check_wiki)), name, ())
+    return step(sealed(Round.by_hand(estate, check_wiki, publish_health)), name, ())
 
 
 def _unchanged(one: News) -> ProjectNight:

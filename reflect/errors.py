@@ -79,6 +79,10 @@ class EngineError(ReflectError):
     """An engine gave no usable answer."""
 
 
+class ReportError(ReflectError):
+    """A report could not be written where it was to go."""
+
+
 class OrchestratorError(ReflectError):
     """The Prefect server cannot be reached."""
 

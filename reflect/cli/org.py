@@ -14,6 +14,7 @@ from reflect.cli.options import HERE, AsJson
 from reflect.cli.orchestrator import quiet_orchestrator, server_explained
 from reflect.errors import OrchestratorError
 from reflect.organisation.estate import Estate
+from reflect.organisation.health import health_of, reports_folder
 from reflect.organisation.night import NightReport, render_markdown
 from reflect.review.synthesis import propose_recurring
 from reflect.review.words import one_line
@@ -55,6 +56,51 @@ def ingest(
         raise OrchestratorError(f"The night gave no report ({state.name}: {state.message}); its run's log says why.")
     print(json.dumps(report.as_json()) if as_json else render_markdown(report))
     return report.exit_code
+
+
+@app.command("lint")
+def lint_wikis(organisation: OrganisationFile = None, as_json: AsJson = False) -> int:
+    """Lint every wiki of the organisation now, as a night does, and write the report. No wiki is changed.
+
+    Exit codes: 0 done, 2 wrong usage or configuration, 4 could not be done. What was found is in the report.
+    """
+    estate = Estate.load(organisation)
+    quiet_orchestrator(announce=not as_json)
+    from flows.organisation import lint_and_report
+
+    with server_explained():
+        state = lint_and_report(estate.file, return_state=True)
+    if state.is_failed():
+        raise OrchestratorError(f"The lint did not come to its end ({state.message}); the report is as it was.")
+    print(json.dumps(health_of(estate).as_json()) if as_json else state.message)
+    return 0
+
+
+@app.command()
+def report(
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The folder for it (default: below the state folder).")
+    ] = None,
+    organisation: OrganisationFile = None,
+    as_json: AsJson = False,
+) -> int:
+    """Write how the wikis of the organisation are: one page, JSON and CSV, from what the last lints found.
+
+    Nothing is linted: a night does that, or `reflect org lint`. With --json the report is printed, and written only
+    where --out says. Exit codes: 0 done, 2 wrong usage or configuration, 4 could not be written.
+    Example: `reflect org report --out health`.
+    """
+    estate = Estate.load(organisation)
+    told = health_of(estate)
+    if as_json:
+        print(json.dumps(told.as_json()))
+    if out is not None or not as_json:
+        from reflect.health.files import write_report
+
+        page = write_report(told, out or reports_folder(estate))
+        if not as_json:
+            print(f"{told.headline}\n{page}")
+    return 0
 
 
 @app.command()

@@ -6,6 +6,8 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reflect.deadline import within
 from reflect.errors import ReflectError, RepositoryError
@@ -13,12 +15,17 @@ from reflect.ledger.health import ExpectedRow, FoundRow, LintRow, LintState
 from reflect.ledger.recording import instant
 from reflect.lint.run import LintReport, lint
 from reflect.organisation.estate import Estate
+from reflect.organisation.health import health_of, reports_folder
 from reflect.organisation.night import ProjectNight, Step, StepState, explained, step_after
 from reflect.review.synthesis import propose_recurring
 from reflect.workspace import Workspace
 
+if TYPE_CHECKING:
+    from reflect.health.document import HealthReport
+
 SYNTHESIS = "synthesis"
 LINT = "lint"
+REPORT = "lint-health"
 
 _OPENING_S = 5
 """How long a step waits for a repository to open. What takes longer has failed in the night already, and says so."""
@@ -27,21 +34,25 @@ _OPENING_S = 5
 CheckPages = Callable[[Workspace], tuple[ExpectedRow, ...]]
 """What the expectations say of a wiki's pages; it is handed in, for the domain does not load them."""
 
+Show = Callable[["HealthReport", Path], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
     """What the steps are taken for. `id` is the night's, or names what was started by hand.
 
-    Without `check_pages` the history says that the pages were not put before the expectations.
+    Without `check_pages` the history says that the pages were not put before the expectations. `show` is told of the
+    report and where its page lies.
     """
 
     estate: Estate
     id: str
     check_pages: CheckPages | None = None
+    show: Show | None = None
 
     @classmethod
-    def by_hand(cls, estate: Estate, check_pages: CheckPages | None = None) -> Round:
-        return cls(estate, f"{estate.settings.now():%Y-%m-%d}-by-hand-{uuid.uuid4().hex[:8]}", check_pages)
+    def by_hand(cls, estate: Estate, check_pages: CheckPages | None = None, show: Show | None = None) -> Round:
+        return cls(estate, f"{estate.settings.now():%Y-%m-%d}-by-hand-{uuid.uuid4().hex[:8]}", check_pages, show)
 
 
 def synthesise(around: Round) -> str:
@@ -135,14 +146,28 @@ def _workspace(estate: Estate, project: str) -> Workspace | None:
         return None
 
 
-STEPS: Mapping[str, Callable[[Round], str]] = {SYNTHESIS: synthesise, LINT: check_wikis}
+def report_health(around: Round) -> str:
+    """Write the lint-health report for the operator: how the wikis are, and where its page lies."""
+    from reflect.health.files import write_report  # with pandas and the charts, which take seconds to load
+
+    report = health_of(around.estate)
+    page = write_report(report, reports_folder(around.estate))
+    if around.show is not None:
+        around.show(report, page)
+    return f"{report.headline}; {page}"
+
+
+STEPS: Mapping[str, Callable[[Round], str]] = {SYNTHESIS: synthesise, LINT: check_wikis, REPORT: report_health}
 """By name, in their order: what does it, and says in a few words what it did. A step may read every project's wiki and
 ledger rows, and may write to the organisation's own wiki alone."""
+
+_OF_WIKIS = frozenset({SYNTHESIS, LINT})
+"""Steps that have nothing to work on where every project failed; a report tells then what is still known."""
 
 
 def take(name: str, around: Round, projects: Sequence[ProjectNight] = ()) -> Step:
     """Do the step `name`, unless everything it would work on failed before it."""
-    skipped = step_after(name, projects)
+    skipped = step_after(name, projects) if name in _OF_WIKIS else None
     if skipped is not None:
         return skipped
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,27 +20,18 @@ from typing import Any
 
 import pytest
 import yaml
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from examples.sessions import GitRepository
+from tests.browser import chromium
 from tests.conftest import ROOT, asked
 from tests.flows.test_organisation import grow
 from tests.flows.test_repository import ask
 
 pytestmark = [pytest.mark.xdist_group("serve"), pytest.mark.timeout(400)]
 
-CHROMIUM = shutil.which("chromium")
 PICTURES = os.environ.get("REFLECT_PICTURES")
 """A folder to keep pictures in; the documents' own were made so."""
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @dataclass(frozen=True)
@@ -129,16 +119,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def page(served: Served) -> Iterator[Page]:
-    if CHROMIUM is None:
-        if os.environ.get("CI"):
-            pytest.fail("chromium is not installed")
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         opened = browser.new_page(viewport={"width": 1200, "height": 760})
         opened.set_default_timeout(30_000)
         yield opened
-        browser.close()
 
 
 def keep(page: Page, name: str) -> None:

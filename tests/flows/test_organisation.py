@@ -128,6 +128,9 @@ def test_one_broken_repository_fails_alone_and_everybody_can_see_why(
     plan = json.loads(artifacts["plan-shop"]["data"])
     assert plan and {row["expectations"] for row in plan} == {"met"}
     assert "claims wait for review" in artifacts["report-shop"]["description"]
+    health = [artifacts[key] for key in artifacts if key.startswith("lint-health-")]
+    assert sorted(one["type"] for one in health) == ["markdown", "table"]
+    assert "2 wikis, 0 errors" in str(health) and "1 never linted" in str(health)
 
 
 def test_the_second_night_starts_nothing_where_nothing_changed(
