@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = shutil.which("chromium")
+PICTURES = os.environ.get("REFLECT_PICTURES")
+"""A folder to keep pictures in; the documents' own were made so."""
 
 FLAGS = [
     "--no-sandbox",
@@ -33,3 +35,10 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
+
+
+def keep(page: Page, name: str, settled_ms: int = 1_500) -> None:
+    """Keep a picture of what `page` shows, where pictures are wanted."""
+    if PICTURES:
+        page.wait_for_timeout(settled_ms)
+        page.screenshot(path=f"{PICTURES}/{name}.png")

@@ -135,9 +135,7 @@ def _tiles(report: HealthReport) -> tuple[Tile, ...]:
         ),
         Tile("Hints", f"{totals['hints']:,}", "worth a look", "", *_change(nights, "hints")),
         Tile("Fixable", f"{totals['fixable']:,}", "by reflect lint --fix"),
-        Tile(
-            "Expectations", f"{met:,}", f"of {checked:,} wikis meet all", "good" if checked and met == checked else ""
-        ),
+        Tile("Expectations", f"{met:,}", f"of {checked:,} meet all", "good" if checked and met == checked else ""),
     )
 
 

@@ -23,15 +23,12 @@ import yaml
 from playwright.sync_api import Page
 
 from examples.sessions import GitRepository
-from tests.browser import chromium
+from tests.browser import chromium, keep
 from tests.conftest import ROOT, asked
 from tests.flows.test_organisation import grow
 from tests.flows.test_repository import ask
 
 pytestmark = [pytest.mark.xdist_group("serve"), pytest.mark.timeout(400)]
-
-PICTURES = os.environ.get("REFLECT_PICTURES")
-"""A folder to keep pictures in; the documents' own were made so."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +120,6 @@ def page(served: Served) -> Iterator[Page]:
         opened = browser.new_page(viewport={"width": 1200, "height": 760})
         opened.set_default_timeout(30_000)
         yield opened
-
-
-def keep(page: Page, name: str) -> None:
-    if PICTURES:
-        page.wait_for_timeout(1_500)
-        page.screenshot(path=f"{PICTURES}/{name}.png")
 
 
 def test_every_deployment_is_there(served: Served, page: Page) -> None:

@@ -14,7 +14,7 @@ from reflect.health.files import write_report
 from reflect.health.frames import Member, Subject, report_of
 from reflect.health.page import MOST_FINDINGS, page_of
 from reflect.ledger.health import ExpectedRow, LintRow
-from tests.browser import chromium
+from tests.browser import chromium, keep
 from tests.health.histories import NOW, organisation
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -75,6 +75,27 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         assert len([url for url in watched.requests if url.startswith("file:")]) == 1
         assert watched.complaints == []
         watched.page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("picture", "size", "theme", "charts"),
+    [
+        ("health-3", 3, "light", 7),
+        ("health-200", 200, "light", 7),
+        ("health-dark", 200, "dark", 7),
+        ("health-empty", 0, "light", 0),
+    ],
+)
+def test_an_organisation_of_any_size_fits_the_page(
+    opened: Open, picture: str, size: int, theme: str, charts: int
+) -> None:
+    shown = opened(organisation(size), color_scheme=theme, viewport={"width": 1280, "height": 1_000})
+    assert shown.page.locator(".chart svg.marks").count() == charts
+    for width in (1280, 700):
+        shown.page.set_viewport_size({"width": width, "height": 1_000})
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+    shown.page.set_viewport_size({"width": 1280, "height": 1_000})
+    keep(shown.page, picture)
 
 
 def test_tables_sort_both_ways_and_what_is_not_known_stays_last(opened: Open) -> None:
