@@ -74,9 +74,8 @@ def _in_a_task(night: Night, item: News) -> ProjectNight:
     def work() -> ProjectNight:
         return ingest_member(night.estate, item.project, night.run, dry_run=night.dry_run)
 
-    # The project's task alone is tagged: for every tagged one Prefect asks the server whether its tags are limited.
-    tagged = project_task.with_options(tags=night.estate.tags(item.project))
-    return tagged(sealed(work), item.project, item.name, night.estate.nightly.project_limit_s)
+    limit_s = night.estate.nightly.project_limit_s
+    return project_task(sealed(work), item.project, item.name, limit_s, night.estate.tags(item.project))
 
 
 def _in_a_deployment(night: Night, item: News) -> ProjectNight:
