@@ -20,6 +20,8 @@ _SPENT_TYPES = frozenset({"billing_error"})
 _AGAIN = frozenset({408, 409, 429})
 _HOPELESS = frozenset({401, 402, 403})
 _SHOWN = 200
+_MOST_TOKENS = 10**9
+"""More than any request can hold: a figure above it is none."""
 
 FIGURES = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 """What a message says it used; the last two may be missing."""
@@ -111,7 +113,8 @@ def _named(answered: Answered) -> str:
 def _usage(told: Any) -> Usage | None:
     usage = _mapping(told)
     counts = [usage.get(name) for name in FIGURES]
-    if not all(count is None or (type(count) is int and count >= 0) for count in counts) or None in counts[:2]:
+    stated = [count for count in counts if count is not None]
+    if None in counts[:2] or not all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in stated):
         return None
     inward, outward, read, write = (count or 0 for count in counts)
     return Usage(inward, outward, read, write)
