@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import runpy
 import socket
 import threading
@@ -65,7 +66,7 @@ class FakeApi:
     @property
     def asked(self) -> list[Request]:
         """The requests for a message."""
-        return [request for request in self.requests if request.path.endswith("/v1/messages")]
+        return [one for one in self.requests if one.path.endswith("/v1/messages") or _OF_A_CLOUD.search(one.path)]
 
     def total(self, name: str) -> int:
         """The sum of one figure over every answer that was delivered whole, and every one in a batch."""
@@ -125,6 +126,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         if self.path.startswith(BATCHES):
             return self._batches(headers, body, self.server.api.record(Request(self.path, headers, body, {})))
+        if (cloud := _OF_A_CLOUD.search(self.path)) is not None:
+            body = {**body, "model": cloud["model"]}
+            headers = {"anthropic-version": str(body.pop("anthropic_version", "")), **headers}
         if (wrong := wrong_with(headers, body)) is not None:
             number = self.server.api.record(Request(self.path, headers, body, {}))
             return self._give(wrong[0], as_error(wrong[1], wrong[2]), f"req_{number}")
@@ -132,7 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
             figures = self.server.api.usage({**body, "system": str(body.get("system", ""))}, "")
             self.server.api.record(Request(self.path, headers, body, {}))
             return self._give(200, json.dumps({"input_tokens": figures["input_tokens"]}).encode(), "req_count")
-        if not self.path.endswith("/v1/messages"):
+        if not (cloud or self.path.endswith("/v1/messages")):
             return self._give(404, as_error("not_found_error", self.path), "req_none")
         self._answer(headers, body)
 
@@ -171,6 +175,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
 
+
+_OF_A_CLOUD = re.compile(r"/models?/(?P<model>[^/:]+)(?:/invoke|:rawPredict)$")
+"""Where Bedrock and Vertex are asked: their paths name the model, and their bodies the version."""
 
 _MODELS = {
     name: {"type": "model", "id": name, "display_name": name, "lifecycle": "active"}

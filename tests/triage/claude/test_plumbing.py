@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from reflect.configuration import ClaudeConfig
 from reflect.errors import ConfigurationError
 from reflect.triage.claude.asking import Messages
+from reflect.triage.claude.fake_answers import Served
 from reflect.triage.claude.fake_api import FakeApi
 from reflect.triage.claude.faults import ProviderFault
 from reflect.triage.claude.money import CallsInMemory
@@ -23,7 +24,7 @@ from reflect.triage.claude.prices import priced
 from reflect.triage.claude.schemas import plan_schema, reflect_schema, write_schema
 from reflect.triage.claude.sdk import SdkWire
 from tests.conftest import ROOT
-from tests.triage.claude.api import ASK, GOOD, asking, in_turn
+from tests.triage.claude.api import ASK, GOOD, KEY, asking, in_turn
 
 
 def test_the_sdk_is_imported_in_one_module() -> None:
@@ -67,6 +68,35 @@ def test_a_cloud_that_cannot_be_set_up_is_told(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigurationError, match="bedrock"):
         SdkWire(ClaudeConfig(provider="bedrock"), "")
+
+
+def test_bedrock_is_asked_with_its_own_bearer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "bedrock-token")
+    with FakeApi(in_turn(GOOD)) as api:
+        assert asking(api, provider="bedrock", region="eu-west-1").ask(ASK).data == GOOD
+        (request,) = api.asked
+        assert request.path == "/model/claude-haiku-5-5/invoke"
+        assert request.headers["authorization"] == "Bearer bedrock-token" and KEY not in str(request.headers)
+
+
+def test_vertex_is_asked_with_the_token_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    # How it finds one is the business of the cloud's own library, which asks the cloud.
+    monkeypatch.setattr("anthropic.AnthropicVertex._ensure_access_token", lambda client: "vertex-token")
+    with FakeApi(in_turn(Served(status=529), GOOD)) as api:
+        assert asking(api, provider="vertex", region="europe-west1", project="shop-1").ask(ASK).data == GOOD
+        assert len(api.asked) == 2
+        assert api.asked[0].path.startswith("/projects/shop-1/locations/europe-west1/publishers/anthropic/models/")
+        assert api.asked[0].headers["authorization"] == "Bearer vertex-token"
+
+
+def test_a_model_is_told_of_alone_and_among_all() -> None:
+    with FakeApi(in_turn(GOOD)) as api:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"{api.url}/v1/models/claude-haiku-5-5") as answer:
+            assert json.load(answer)["lifecycle"] == "active"
+        with pytest.raises(urllib.error.HTTPError, match="404") as missing:
+            opener.open(f"{api.url}/v1/models/claude-none-1")
+        missing.value.close()
 
 
 def test_a_cloud_without_credentials_ends_the_asking_unpaid() -> None:
