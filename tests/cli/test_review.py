@@ -16,6 +16,7 @@ from reflect.review.words import printable
 from tests.conftest import command_line_in
 from tests.review.conftest import _asked_once, queue
 from tests.review.house import ADA, EPOCH, KINDS, OUTSIDE, STRAYED, Shop, night
+from tests.written import assert_page_written
 
 __all__ = ["_asked_once", "queue"]
 
@@ -113,9 +114,9 @@ def test_an_operator_answers_the_whole_queue(reflect: Reflect) -> None:
     }
     assert {item["decided_by"] for item in items.values()} == {ADA}
     own, everyones = shop.page("preferences/never-retry-a-payment.md"), shop.pages()
-    assert "scope: project\n" in own and 'project_id: "shop"' in own and "scope_source: operator\n" in own
+    assert_page_written(own, project="shop", scope_source="operator")
     (text,) = [text for path, text in everyones.items() if path.startswith("all/")]
-    assert "scope: global\n" in text and "project_id" not in text and "scope_source: operator\n" in text
+    assert_page_written(text, project=None, scope_source="operator")
     assert len(reflect.json("review", "list")["items"]) == 2
 
 
@@ -182,7 +183,7 @@ def test_a_filter_decides_on_many_and_says_which_it_could_not(reflect: Reflect) 
     }
     for item in told["decided"]:
         text = reflect.shop.page(item["landed_on"])
-        assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: operator\n" in text
+        assert_page_written(text, project="shop", scope_source="operator")
     assert reflect.json("review", "reject", "--reason", "untrusted_origin")["decided"][0]["status"] == "rejected"
     assert reflect.json("review", "approve", "--reason", "derived_origin", check=4)["decided"] == []
 
@@ -234,12 +235,11 @@ def test_an_organisation_opens_every_queue(
     assert "does not answer for `shop`" in why
     told = reflect.json("review", "approve", shop.item(STRAYED).id, *options)["decided"]
     text = shop.page(told[0]["landed_on"])
-    assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: operator\n" in text
+    assert_page_written(text, project="shop", scope_source="operator")
     reflect("review", "approve", shop.item(KINDS["rule"]).id, "--widen", "--yes", *options)
     (page,) = (tmp_path / "home" / ".reflect" / "wiki").rglob("*/*.md")
     everyones = page.read_text()
-    assert "scope: global\n" in everyones and "project_id" not in everyones
-    assert "scope_source: operator\n" in everyones
+    assert_page_written(everyones, project=None, scope_source="operator")
 
 
 def test_the_queue_needs_no_orchestrator(queue: Shop) -> None:

@@ -19,6 +19,7 @@ from reflect.review.approving import approve
 from reflect.review.deciding import defer, edit, quarantine, reject
 from reflect.triage.extractive.engine import ExtractiveEngine
 from tests.review.house import KINDS, NOW, PLAIN, STRAYED, Shop, alone, every_question, night, said
+from tests.written import assert_page_written
 
 
 def thrown_away(queue: Shop) -> None:
@@ -89,7 +90,7 @@ def test_refused_words_that_are_said_again_are_asked_about_and_written_by_nobody
         page = approve(bench, asked).page
     assert page is not None
     text = queue.page(page)
-    assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: operator\n" in text
+    assert_page_written(text, project="shop", scope_source="operator")
 
 
 def test_what_was_approved_after_a_no_is_no_question_any_more(queue: Shop) -> None:
@@ -107,8 +108,7 @@ def test_what_was_approved_after_a_no_is_no_question_any_more(queue: Shop) -> No
     report = night(queue.workspace)
     assert report.queued == 0
     (written,) = [text for text in queue.pages().values() if STRAYED in text]
-    assert "scope: project\n" in written and 'project_id: "shop"' in written
-    assert "scope_source: extraction_default\n" in written
+    assert_page_written(written, project="shop", scope_source="extraction_default")
 
 
 def test_a_claim_that_was_moved_stays_where_it_was_put(queue: Shop) -> None:
@@ -120,7 +120,7 @@ def test_a_claim_that_was_moved_stays_where_it_was_put(queue: Shop) -> None:
     (page,) = [change.path for change in report.pages if STRAYED in queue.page(change.path)]
     assert page.startswith("architecture/")
     text = queue.page(page)
-    assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: extraction_default\n" in text
+    assert_page_written(text, project="shop", scope_source="extraction_default")
 
 
 def test_what_was_put_off_still_waits_and_is_asked_once(queue: Shop) -> None:

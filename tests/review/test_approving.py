@@ -6,7 +6,6 @@ import re
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,19 +34,7 @@ from tests.review.house import (
     night,
     shop,
 )
-
-GLOBAL = {"scope": "global", "scope_confidence": "1.0", "scope_source": "operator"}
-OWN = {**GLOBAL, "scope": "project", "project_id": "shop", "workspace_root": "."}
-
-
-def keys(text: str) -> dict[str, Any]:
-    """The scope keys of a page, all of them."""
-    data = parse_page(text.encode(), "a/b.md").data
-    return {
-        key: data[key]
-        for key in ("scope", "project_id", "workspace_root", "scope_confidence", "scope_source")
-        if key in data
-    }
+from tests.written import assert_page_written, assert_row_written
 
 
 def rows(queue: Shop, project: str, item: ReviewItem) -> list[Reflexion]:
@@ -64,12 +51,11 @@ def test_approved_for_its_project_it_stands_in_the_repositorys_wiki(queue: Shop,
         done = approve(bench, queue.item(KINDS[kind]))
     assert done.changed and done.page is not None
     text = queue.page(done.page)
-    assert keys(text) == OWN
+    assert_page_written(text, project="shop", scope_source="operator")
     assert KINDS[kind] in text and "(checkpoint bbbbbbbbbbbb" in text
     assert {path for path, page in queue.pages().items() if before.get(path) != page} == {f"own/{done.page}"}
     (row,) = rows(queue, "shop", done.item)
-    assert (row.scope, row.project_id, row.scope_source) == ("project", "shop", "operator")
-    assert (row.workspace_root, row.scope_confidence) == (str(queue.git.path), 1.0)
+    assert_row_written(row, project="shop", scope_source="operator", workspace_root=str(queue.git.path))
     assert (row.approved_by, row.approved_at, row.learnable) == (ADA, NOW.isoformat(), True)
     index = queue.page("index.md")
     assert done.page in index
@@ -82,7 +68,7 @@ def test_a_change_joins_its_page_and_what_stood_there_stays(queue: Shop) -> None
         assert approve(bench, queue.item(KINDS["change"])).page == OWN_PAGE
     text = queue.page(OWN_PAGE)
     assert "What stood here before. (checkpoint aaaaaaaaaaaa)" in text
-    assert keys(text) == OWN
+    assert_page_written(text, project="shop", scope_source="operator")
 
 
 @pytest.mark.parametrize(("kind", "memory_type"), [("wide", "reflection"), ("rule", "fact"), ("strayed", "reflection")])
@@ -98,11 +84,12 @@ def test_approved_for_everyone_it_stands_in_the_organisations_wiki_and_in_no_rep
     assert list(new) == [f"all/{done.page}"]
     assert {path: text for path, text in queue.pages().items() if path in before} == before
     (text,) = new.values()
-    assert keys(text) == GLOBAL
+    assert_page_written(text, project=None, scope_source="operator")
     data = parse_page(text.encode(), "a/b.md").data
     assert (data["memory_type"], data["always_on"]) == (memory_type, str(kind != "wide").lower())
     (row,) = rows(queue, ORGANISATION, done.item)
-    assert (row.scope, row.project_id, row.scope_source, row.memory_type) == ("global", None, "operator", memory_type)
+    assert_row_written(row, project=None, scope_source="operator", workspace_root=None)
+    assert row.memory_type == memory_type
     assert row.context == "", "what stood around the claim was not approved"
     assert rows(queue, "shop", done.item) == []
 
@@ -123,7 +110,7 @@ def test_what_belongs_to_no_single_project_has_no_default(queue: Shop, kind: str
             approve(bench, queue.item(KINDS[kind]))
         done = approve(bench, queue.item(KINDS[kind]), project_id="shop")
     assert done.page is not None and done.page != THEIR_PAGE
-    assert keys(queue.page(done.page)) == OWN, "R1 by an operator's word"
+    assert_page_written(queue.page(done.page), project="shop", scope_source="operator")  # R1 by an operator
     assert KINDS[kind] not in queue.page(THEIR_PAGE), "one project's words never join another's page"
 
 
@@ -147,11 +134,11 @@ def test_rewritten_by_its_owner_any_question_can_be_approved_and_only_the_new_wo
         done = approve(bench, mine, project_id="shop")
     assert done.page is not None
     text = queue.page(done.page)
-    assert keys(text) == OWN
+    assert_page_written(text, project="shop", scope_source="operator")
     assert "origin: clean\n" in text and "learnable: true\n" in text
     assert f"\n{words} (" in text and KINDS[kind] not in "".join(queue.pages().values())
     (row,) = rows(queue, "shop", done.item)
-    assert (row.scope, row.project_id, row.scope_source) == ("project", "shop", "operator")
+    assert_row_written(row, project="shop", scope_source="operator", workspace_root=str(queue.git.path))
     assert (row.reflexion_text, row.effective_origin, row.learnable) == (words, "clean", True)
     assert queue.item(KINDS[kind]).original_claim is not None
 
@@ -210,7 +197,8 @@ def test_evidence_that_is_gone_expires_the_question_until_it_is_back(queue: Shop
     queue.git.git("update-ref", ref, kept)
     with queue.bench() as bench:
         done = approve(bench, gone)
-    assert done.page is not None and keys(queue.page(done.page)) == OWN
+    assert done.page is not None
+    assert_page_written(queue.page(done.page), project="shop", scope_source="operator")
 
 
 def test_a_page_that_cannot_be_put_in_place_now_is_put_there_later(queue: Shop) -> None:
@@ -227,7 +215,7 @@ def test_a_page_that_cannot_be_put_in_place_now_is_put_there_later(queue: Shop) 
         assert queue.pages() == before
         assert approve(bench, queue.item(KINDS["strayed"])).changed is False
     (text,) = [text for path, text in queue.pages().items() if before.get(path) != text]
-    assert keys(text) == OWN
+    assert_page_written(text, project="shop", scope_source="operator")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -283,7 +271,7 @@ def test_a_place_that_is_taken_gets_a_page_of_its_own_beside_it(queue: Shop) -> 
     with queue.bench() as bench:
         done = approve(bench, item)
     assert done.page == f"{item.action.category}/{item.action.slug}-{item.id[:6]}.md"
-    assert keys(queue.page(done.page)) == OWN
+    assert_page_written(queue.page(done.page), project="shop", scope_source="operator")
     assert taken.read_text() == "# Somebody's page\n\nSomething else.\n"
 
 
@@ -300,7 +288,8 @@ def test_an_approved_end_of_something_sends_its_page_to_the_archive(tmp_path: Pa
         assert approve(bench, made.item(KINDS["change"])).page == OWN_PAGE
     assert not (made.folder / "wiki" / OWN_PAGE).exists()
     text = made.page(f"_archive/{OWN_PAGE}")
-    assert keys(text) == OWN and "status: resolved\n" in text and KINDS["change"] in text
+    assert_page_written(text, project="shop", scope_source="operator")
+    assert "status: resolved\n" in text and KINDS["change"] in text
     assert OWN_PAGE not in made.page("index.md")
 
 
@@ -310,7 +299,8 @@ def test_in_the_category_an_operator_chose_the_page_is_a_new_one(queue: Shop) ->
         moved = edit(bench, queue.item(KINDS["change"]), category="gotchas").item
         done = approve(bench, moved)
     assert done.page is not None and done.page.startswith("gotchas/")
-    assert keys(queue.page(done.page)) == OWN and KINDS["change"] not in queue.page(OWN_PAGE)
+    assert_page_written(queue.page(done.page), project="shop", scope_source="operator")
+    assert KINDS["change"] not in queue.page(OWN_PAGE)
 
 
 def test_the_organisations_wiki_lies_where_its_home_is_and_beside_the_state_without_one(

@@ -13,6 +13,7 @@ from reflect.scope import provenance
 from reflect.scope.provenance import TRIAGE_DOMAIN
 from reflect.scope.reflexion import Reflexion
 from tests.review.house import KINDS, Shop
+from tests.written import assert_row_written
 
 WHY = "a plan for one day is no lesson"
 
@@ -38,8 +39,7 @@ def test_each_correction_with_a_reason_is_a_lesson_in_the_operators_words_alone(
     rows = lessons(queue)
     assert [row.trigger for row in sorted(rows, key=lambda row: row.intervention)] == ["recategorise", "edit", "reject"]
     for row in rows:
-        assert (row.scope, row.project_id, row.scope_source, row.scope_confidence) == ("project", "shop", "operator", 1)
-        assert row.workspace_root == str(queue.git.path)
+        assert_row_written(row, project="shop", scope_source="operator", workspace_root=str(queue.git.path))
         assert WHY in row.reflexion_text and KINDS[kind] not in row.reflexion_text
         assert KINDS[kind] in row.context or row.context == "Said better"
         assert row.evidence_ids == item.action.evidence_ids

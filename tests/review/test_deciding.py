@@ -15,6 +15,7 @@ from reflect.review.deciding import Done, defer, edit, quarantine, reject
 from reflect.scope.provenance import BEHAVIOR_DOMAIN, HISTORY_DOMAIN
 from reflect.scope.review import ReviewItem
 from tests.review.house import ADA, APPROVABLE, KINDS, NOW, Shop
+from tests.written import assert_page_written, assert_row_written
 
 Decision = Callable[[Bench, ReviewItem], Done]
 
@@ -72,7 +73,7 @@ def test_what_was_put_aside_comes_back_in_its_owners_words_alone(queue: Shop) ->
     assert done.page is not None
     page = queue.page(done.page)
     assert OWN_WORDS in page and "vendor library" not in page
-    assert "scope: project\n" in page and 'project_id: "shop"' in page and "scope_source: operator\n" in page
+    assert_page_written(page, project="shop", scope_source="operator")
 
 
 def test_an_edit_keeps_what_was_asked_and_makes_the_words_the_owners(queue: Shop) -> None:
@@ -88,7 +89,7 @@ def test_an_edit_keeps_what_was_asked_and_makes_the_words_the_owners(queue: Shop
     assert after.reasons == ()
     assert (row.reflexion_text, row.edited_at, row.learnable) == (OWN_WORDS, NOW.isoformat(), True)
     assert row.intervention == before.intervention and "withheld" in row.context
-    assert (row.scope, row.project_id, row.scope_source) == ("project", "shop", "extraction_default")
+    assert_row_written(row, project="shop", scope_source="extraction_default", workspace_root=str(queue.git.path))
 
 
 @pytest.mark.parametrize("kind", APPROVABLE)

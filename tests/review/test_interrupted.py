@@ -11,6 +11,7 @@ from reflect.pipeline.approved import land_waiting
 from reflect.review.approving import approve
 from reflect.review.bench import Bench
 from tests.review.house import KINDS, Shop, night
+from tests.written import assert_page_written
 
 
 class Killed(BaseException):
@@ -66,7 +67,7 @@ def test_what_was_killed_is_landed_by_the_next_run_too(queue: Shop, steps: int) 
     assert fresh(root) is None, "no run may take this for a night in which nothing happened"
     night(queue.workspace)
     (page,) = [text for text in queue.pages().values() if KINDS["strayed"] in text]
-    assert "scope: project\n" in page and 'project_id: "shop"' in page and "scope_source: operator\n" in page
+    assert_page_written(page, project="shop", scope_source="operator")
     before = state(queue)
     report = night(queue.workspace)
     assert fresh(root) is not None
@@ -83,8 +84,7 @@ def test_a_wiki_that_was_thrown_away_gets_what_was_approved_again(queue: Shop) -
         (queue.folder / "wiki" / "log.md").unlink()
         assert land_waiting(bench.ledger, bench.registry, bench.destination("shop") or bench.organisation)
     assert queue.page(page) == standing
-    assert "scope: project\n" in standing and 'project_id: "shop"' in standing
-    assert "scope_source: operator\n" in standing
+    assert_page_written(standing, project="shop", scope_source="operator")
 
 
 def _killed_after(queue: Shop, kind: str, steps: int) -> str | None:

@@ -22,9 +22,7 @@ from reflect.scope.review import ReviewEvidence, ReviewItem, review_id, text_sha
 from reflect.scope.vocabulary import ORGANISATION, Reason, Scope, ScopeSource
 from reflect.workspace import Workspace
 from tests.review.house import ADA, KINDS, Shop, asked
-
-OWN_STORE = ("scope: project\n", 'project_id: "store"', "scope_source: operator\n", "scope_confidence: 1.0\n")
-EVERYONES = ("scope: global\n", "scope_source: operator\n", "scope_confidence: 1.0\n")
+from tests.written import assert_page_written, assert_row_written
 
 
 @dataclass(frozen=True)
@@ -121,8 +119,8 @@ def test_a_lesson_of_several_projects_lands_in_the_organisations_wiki(two: Two) 
         (row,) = bench.ledger.reflexions(ORGANISATION)
     assert done.folder == str(two.home / ".reflect")
     (text,) = two.pages_of_all()
-    assert all(key in text for key in EVERYONES) and "project_id" not in text
-    assert (row.scope, row.project_id, row.scope_source) == ("global", None, "operator")
+    assert_page_written(text, project=None, scope_source="operator")
+    assert_row_written(row, project=None, scope_source="operator", workspace_root=None)
     assert (two.shop.pages(), two.store.pages()) == before
 
 
@@ -135,7 +133,7 @@ def test_approved_for_a_project_it_was_not_said_in_it_needs_a_second_yes(two: Tw
         done = approve(bench, item, project_id="store", confirmed=True)
     assert done.page is not None
     text = two.store.page(done.page)
-    assert all(key in text for key in OWN_STORE)
+    assert_page_written(text, project="store", scope_source="operator")
     assert item.claim not in "".join(two.shop.pages()[path] for path in two.shop.pages() if "theirs" not in path)
 
 
@@ -164,7 +162,7 @@ def test_each_project_is_answered_for_by_its_own_maintainers(two: Two) -> None:
         done = approve(bench, two.shop.item(KINDS["strayed"]))
     assert done.page is not None
     text = two.shop.page(done.page)
-    assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: operator\n" in text
+    assert_page_written(text, project="shop", scope_source="operator")
 
 
 def test_a_project_cannot_be_called_what_the_organisation_is(tmp_path: Path) -> None:

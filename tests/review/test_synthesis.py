@@ -22,10 +22,11 @@ from reflect.review.deciding import reject
 from reflect.review.synthesis import ProjectSource, propose_recurring, synthesise
 from reflect.scope.projects import Project, Registry
 from reflect.scope.review import ReviewItem
-from reflect.scope.vocabulary import ORGANISATION, MemoryType, Reason, Scope, ScopeSource
+from reflect.scope.vocabulary import ORGANISATION, MemoryType, Reason, Scope
 from reflect.settings import Settings
 from reflect.workspace import Workspace
 from tests.review.house import ADA, EPOCH, night, said
+from tests.written import assert_page_written, assert_row_written
 
 LESSON = "no, we decided to take advisory locks in Postgres, Redis lost them during the failover"
 REWORDED = "no, we decided to take advisory locks in Postgres because Redis lost them in the failover"
@@ -254,14 +255,12 @@ def test_r2_approved_by_an_operator_it_lands_in_the_organisations_own_wiki(tmp_p
         assert done.page is not None
         page = (made.folder / "home" / ".reflect" / "wiki" / done.page).read_text()
         (row,) = bench.ledger.reflexions(ORGANISATION)
-        assert (row.scope, row.project_id, row.scope_source) == (Scope.GLOBAL, None, ScopeSource.OPERATOR)
+        assert_row_written(row, project=None, scope_source="operator", workspace_root=None)
         assert propose_recurring(bench).proposed == ()
         own = bench.wiki(ORGANISATION)
         assert own is not None
         assert synthesise(made.sources(), (), made.registry, own.pages) == ()
-    assert "scope: global\n" in page
-    assert "scope_source: operator\n" in page
-    assert "project_id" not in page
+    assert_page_written(page, project=None, scope_source="operator")
 
 
 def test_the_command_names_what_it_could_not_read(

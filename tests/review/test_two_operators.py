@@ -14,6 +14,7 @@ from reflect.errors import RepositoryBusy, ScopeError
 from reflect.review.approving import approve
 from reflect.review.deciding import edit, quarantine, reject
 from tests.review.house import ADA, KINDS, Shop, asked, night
+from tests.written import assert_page_written
 
 MANY = 6
 
@@ -67,8 +68,8 @@ def test_an_approval_and_a_rejection_at_once_leave_one_page_or_none(shared: Shop
     after = shared.item(KINDS["strayed"])
     pages = [text for text in shared.pages().values() if KINDS["strayed"] in text]
     assert (after.status == "approved") == (said["approver"] == "won") == (len(pages) == 1)
-    assert all("scope: project\n" in text and "scope_source: operator\n" in text for text in pages)
-    assert all('project_id: "shop"' in text for text in pages)
+    for text in pages:
+        assert_page_written(text, project="shop", scope_source="operator")
 
 
 def test_an_approval_in_one_clone_reaches_the_other_with_its_next_run(shared: Shop, tmp_path: Path) -> None:
@@ -84,5 +85,5 @@ def test_an_approval_in_one_clone_reaches_the_other_with_its_next_run(shared: Sh
     night(clone.workspace)
     text = clone.page(approved.page)
     assert text == shared.page(approved.page) and KINDS["change"] in text
-    assert "scope: project\n" in text and 'project_id: "shop"' in text and "scope_source: operator\n" in text
+    assert_page_written(text, project="shop", scope_source="operator")
     assert shared.item(KINDS["change"]).decided_by == ADA
