@@ -14,6 +14,7 @@ import orjson
 import pytest
 
 from tests.conftest import CommandLine, clone_sample, command_line_in
+from tests.written import assert_page_written
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -105,12 +106,11 @@ def test_every_quote_is_verbatim_in_its_evidence(ingested: Ingested) -> None:
 
 
 def test_every_page_carries_its_scope(ingested: Ingested) -> None:
+    """R1."""
     for path, text in written_pages(ingested):
+        assert_page_written(text, project=ingested.report["project"], scope_source="extraction_default")
         keys = frontmatter.loads(text).metadata
-        assert keys["scope"] == "project", path
-        assert keys["project_id"] == ingested.report["project"], path
         assert keys["origin"] in ("clean", "untrusted"), path
-        assert keys["workspace_root"] == ".", path
         assert isinstance(keys["proposal_id"], str), path
 
 

@@ -105,12 +105,13 @@ def test_global_needs_a_second_yes_whatever_it_rests_on(queue: Shop, kind: str) 
 
 @pytest.mark.parametrize("kind", ["wide", "rule"])
 def test_what_belongs_to_no_single_project_has_no_default(queue: Shop, kind: str) -> None:
+    """R1 by an operator's word."""
     with queue.bench() as bench:
         with pytest.raises(ScopeError, match="belongs to no single project"):
             approve(bench, queue.item(KINDS[kind]))
         done = approve(bench, queue.item(KINDS[kind]), project_id="shop")
     assert done.page is not None and done.page != THEIR_PAGE
-    assert_page_written(queue.page(done.page), project="shop", scope_source="operator")  # R1 by an operator
+    assert_page_written(queue.page(done.page), project="shop", scope_source="operator")
     assert KINDS[kind] not in queue.page(THEIR_PAGE), "one project's words never join another's page"
 
 

@@ -18,6 +18,7 @@ from reflect.review.deciding import Done, defer, edit, quarantine, reject
 from reflect.scope.review import ReviewItem
 from reflect.scope.vocabulary import ORGANISATION
 from tests.review.house import APPROVABLE, KINDS, Shop
+from tests.written import assert_row_written
 
 Step = Callable[[Bench, ReviewItem], Done]
 
@@ -92,4 +93,7 @@ def test_no_single_decision_but_the_confirmed_one_makes_anything_global(queue: S
         rows = (*bench.ledger.reflexions("shop"), *bench.ledger.reflexions(ORGANISATION))
     widened = name == WIDE and kind in APPROVABLE
     assert any(path.startswith("all/") for path in queue.pages()) == widened
-    assert sum(row.scope == "global" for row in rows) == widened
+    everyones = [row for row in rows if row.scope == "global"]
+    assert len(everyones) == widened
+    for row in everyones:
+        assert_row_written(row, project=None, scope_source="operator", workspace_root=None)

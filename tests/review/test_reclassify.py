@@ -21,6 +21,7 @@ from reflect.scope.reflexion import Reflexion
 from reflect.scope.rows import row_id
 from reflect.scope.vocabulary import MemoryType, Scope, ScopeSource
 from tests.review.house import KINDS, Shop
+from tests.written import assert_row_written
 
 REGISTRY = Registry(
     (
@@ -115,6 +116,7 @@ def test_r1_reclassify_includes_reflections_and_writes_the_five_keys(ledger: Led
     assert (done.changed, done.left) == (("r-1",), {})
     assert scope_of(ledger) == BOUND
     (row,) = ledger.reflexions("shop")
+    assert_row_written(row, project="shop", scope_source="classifier", workspace_root="/srv/shop")
     assert (row.scope_confidence, row.scope_run_id) == (0.9, done.run_id)
 
 
@@ -202,6 +204,7 @@ def test_a_record_that_became_something_else_since_is_left(ledger: Ledger, kept:
     ],
 )
 def test_a_file_that_is_none_changes_nothing(ledger: Ledger, kept: Preimages, tmp_path: Path, text: str) -> None:
+    """R1: no scope without a reviewed file."""
     ledger.take_over("shop", [record()])
     with pytest.raises(ConfigurationError, match="nothing was changed"):
         apply(ledger, REGISTRY, "shop", text, kept)
@@ -210,7 +213,7 @@ def test_a_file_that_is_none_changes_nothing(ledger: Ledger, kept: Preimages, tm
 
 
 def test_preimages_written_before_first_change(tmp_path: Path) -> None:
-    """The ledger refuses the write; what would have been replaced is on disk all the same, for its owner alone."""
+    """R1: The ledger refuses the write; what would have been replaced is on disk all the same, for its owner alone."""
     url = f"sqlite:///{tmp_path / 'ledger.db'}"
     with Ledger.open(url) as ledger:
         ledger.take_over("shop", [record()])
@@ -229,6 +232,7 @@ def test_preimages_written_before_first_change(tmp_path: Path) -> None:
 
 
 def test_no_preimages_no_change(ledger: Ledger, tmp_path: Path) -> None:
+    """R1: no scope without a way back."""
     ledger.take_over("shop", [record()])
     (tmp_path / "kept").write_text("in the way")
     with pytest.raises(ConfigurationError, match="nothing was changed"):
@@ -257,7 +261,7 @@ def test_rollback_gives_back_and_spares_what_an_operator_changed(ledger: Ledger,
     assert (back.changed, back.left) == (("r-1", "r-3"), {"r-2": Left.OPERATOR_CORRECTION})
     after = {row.id: row for row in ledger.reflexions("shop")}
     assert after["r-1"] == rows[0]
-    assert scope_of(ledger, "r-2") == (Scope.PROJECT, "shop", "/srv/shop", ScopeSource.OPERATOR)
+    assert_row_written(after["r-2"], project="shop", scope_source="operator", workspace_root="/srv/shop")
     assert (after["r-3"].scope, after["r-3"].dropped_reason) == (None, "wrong")
     again = roll_back(ledger, "shop", done.run_id, kept)
     assert (again.changed, again.left["r-1"]) == ((), Left.CHANGED_SINCE)

@@ -143,6 +143,7 @@ def test_what_a_second_file_says_otherwise_of_a_known_record_is_kept_as_a_line(l
 
 
 def test_what_a_file_said_of_a_scope_stays_through_every_restore(ledger: Ledger, tmp_path: Path) -> None:
+    """R1 and R2: it is kept, and makes no scope."""
     import_records(ledger, "shop", lines(CLAIMS_EVERYTHING), Redactor().redact)
     once = {**json.loads(export_records(ledger, "shop")), "scope": "project", "project_id": "shop"}
     with Ledger.open(f"sqlite:///{tmp_path / 'restored.db'}") as restored:

@@ -127,13 +127,16 @@ def test_approval_does_not_promote_origin(home: House) -> None:
 
 
 def test_going_beyond_the_evidence_needs_a_second_yes(home: House) -> None:
+    """R2, and R1 for the evidence's own project, by an operator's word."""
     strayed = session(workspaces=("/elsewhere",))
     asked = bind_action(action(finding(strayed, "Three was enough")), None, context(home, strayed)).item
     assert asked is not None
     with pytest.raises(ScopeError, match="second yes"):
         approve(asked, Choice.APPROVE_GLOBAL, home.registry)
-    assert approve(asked, Choice.APPROVE_GLOBAL, home.registry, widening_confirmed=True).keys.scope == "global"
-    assert approve(asked, Choice.APPROVE_PROJECT, home.registry).keys.project_id == P
+    everyones = approve(asked, Choice.APPROVE_GLOBAL, home.registry, widening_confirmed=True).keys
+    assert (everyones.scope, everyones.project_id, everyones.scope_source) == ("global", None, "operator")
+    own = approve(asked, Choice.APPROVE_PROJECT, home.registry).keys
+    assert (own.scope, own.project_id, own.scope_source) == ("project", P, "operator")
 
 
 @pytest.mark.parametrize("target", ["nobody", "retired", None])

@@ -323,6 +323,8 @@ def test_a_write_has_keys_the_builder_accepts(home: House, case: Case) -> None:
     keys = case.bound(home).keys
     assert keys is not None
     assert build_scope_metadata(**keys.flat()) == keys
+    assert (keys.scope, keys.project_id) == ("project", P)
+    assert keys.scope_source in ("extraction_default", "classifier")
     assert keys.workspace_root is not None and Path(keys.workspace_root).is_absolute()
 
 
@@ -343,7 +345,7 @@ def test_evidence_order_and_duplicates_irrelevant(home: House, case: Case, rando
 @given(rule_one(), WRONG, st.integers(0, 4))
 def test_adding_foreign_evidence_never_stays_write(home: House, case: Case, wrong: Piece, at: int) -> None:
     """R1 turns into a question by one piece that is another's, nobody's, a stray's or not there."""
-    assert case.bound(home).decision is Decision.WRITE
+    assert case.project == P
     pieces = [*case.pieces[:at], wrong, *case.pieces[at:]]
     more = replace(case, pieces=_named(pieces))
     assert more.bound(home).decision is Decision.QUEUE

@@ -14,6 +14,7 @@ from reflect.scope.reflexion import Reflexion
 from reflect.scope.resolve import BoundAction, bind_action
 from reflect.scope.vocabulary import WRITTEN_SOURCES
 from tests.scope.cases import House, P, Q, action, commit, context, finding, p_keys, page, session
+from tests.written import assert_row_written
 
 HARNESS = "[Request interrupted by user for tool use]"
 LATER = "2026-03-03T00:00:00Z"
@@ -144,8 +145,7 @@ def test_source_row(home: House, row: Source) -> None:
     bound = bind_action(action(said), None, context(home, row.said_in))
     (kept,) = bound.reflexions
     assert (kept.origin, kept.evidence) == (row.origin, row.evidence)
-    assert (kept.scope, kept.project_id, kept.scope_source) == ("project", P, "extraction_default")
-    assert kept.workspace_root == str(home.p)
+    assert_row_written(kept, project=P, scope_source="extraction_default", workspace_root=str(home.p))
     assert kept.learnable is row.behavior
     if isinstance(row.said_in, Session):
         assert kept.model_copy(update={"domain": "triage"}).learnable is row.triage

@@ -28,6 +28,7 @@ from tests.scope.cases import (
     page,
     session,
 )
+from tests.written import assert_row_written
 
 SCOPE_KEYS = {"scope", "project_id", "workspace_root", "scope_confidence", "scope_source"}
 OTHER_KEYS = {
@@ -83,8 +84,7 @@ def test_scope_keys_present_on_every_written_reflection(home: House) -> None:
     }
     assert (keys["origin"], keys["evidence"], keys["learnable"]) == ("clean", "full", True)
     (row,) = bound.reflexions
-    assert row.workspace_root == str(home.p)
-    assert (row.scope, row.project_id, row.scope_source) == ("project", P, "extraction_default")
+    assert_row_written(row, project=P, scope_source="extraction_default", workspace_root=str(home.p))
     assert (row.session_id, row.trigger, row.domain) == ("session-1", "steer", "behavior")
     assert row.intervention == "Retries stop after three attempts"
     assert row.learnable
@@ -92,6 +92,7 @@ def test_scope_keys_present_on_every_written_reflection(home: House) -> None:
 
 
 def test_keys_are_plain_values_that_yaml_can_write(home: House) -> None:
+    """R1."""
     for value in written(create(home, session())).values():
         assert type(value) in {str, float, bool}
 
@@ -186,7 +187,7 @@ def test_words_that_are_not_the_organisations_wait(
     assert not item.approvable
     assert bound.quarantined
     (row,) = bound.reflexions
-    assert (row.scope, row.project_id, row.scope_source) == ("project", P, "extraction_default")
+    assert_row_written(row, project=P, scope_source="extraction_default", workspace_root=str(home.p))
     assert not row.learnable
 
 
@@ -391,6 +392,7 @@ def test_hazard_106_a_disabled_project_is_refused_on_every_path(home: House, ope
 
 
 def test_hazard_102_ids_of_two_projects_never_meet(home: House) -> None:
+    """R1, in either."""
     ids = set()
     for project_id, root in ((P, home.p), (Q, home.q)):
         registered = home.registry.project(project_id)
