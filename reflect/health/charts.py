@@ -76,7 +76,9 @@ def _vega_lite() -> str:
     return ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 
-def _trend(report: HealthReport) -> Figure:
+def _trend(report: HealthReport) -> Figure | None:
+    if not report.nights:
+        return None
     rows = [
         {"at": one.at.isoformat(), "kind": kind, "findings": getattr(one, kind), "order": number}
         for one in report.nights
@@ -101,7 +103,9 @@ def _carried(report: HealthReport) -> str:
     return f"{wikis} not read by the last lint {'counts as it was' if carried == 1 else 'count as they were'} before."
 
 
-def _changes(report: HealthReport) -> Figure:
+def _changes(report: HealthReport) -> Figure | None:
+    if not report.nights:
+        return None
     rows = [
         {"at": one.at.isoformat(), "kind": kind, "findings": amount}
         for one in report.nights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -106,7 +107,7 @@ def _findings(subject: Subject) -> pd.DataFrame:
 
 
 def _clean(told: dict[str, Any], redact: Callable[[str], str]) -> dict[str, Any]:
-    return told | {key: redact(told[key]) for key in ("path", "title")}
+    return told | {key: redact(told[key]) for key in ("path", "title", "detail")}
 
 
 def _counts(rows: Iterable[CountRow]) -> pd.DataFrame:
@@ -117,8 +118,8 @@ def _counts(rows: Iterable[CountRow]) -> pd.DataFrame:
 
 def _projects(subject: Subject, findings: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     """One row for every member, worst first; what nothing is known of comes last."""
-    newest = _newest_round(counts)
-    told = [_project(member, subject.history, newest) for member in subject.members]
+    since = _current_since(subject)
+    told = [_project(member, subject.history, since) for member in subject.members]
     frame = _frame(document.ProjectHealth, told).set_index("project")
     numbers = _numbers(frame.index[frame["pages"].notna()], findings, counts)
     frame = frame.drop(columns=numbers.columns).join(numbers)
@@ -142,12 +143,12 @@ def _numbers(known: pd.Index, findings: pd.DataFrame, counts: pd.DataFrame) -> p
     return frame.assign(oldest_days=of_project["age_days"].max().reindex(known).astype(float))
 
 
-def _project(member: Member, history: LintHistory, newest_round: str) -> dict[str, Any]:
+def _project(member: Member, history: LintHistory, current_since: str) -> dict[str, Any]:
     lint, last = history.linted.get(member.project), history.newest.get(member.project)
     row: dict[str, Any] = {"project": member.project, "tags": ", ".join(member.tags), "night": member.night}
     if not member.is_awake:
         return row | {"state": Knowledge.ASLEEP, "reason": "Its memory is switched off."}
-    reason = _why_not_newer(lint, last, newest_round)
+    reason = _why_not_newer(lint, last, current_since)
     if lint is None:
         return row | {"state": Knowledge.NOT_LINTED, "reason": reason or "No lint has met it yet."}
     expected = lint.expected
@@ -163,15 +164,24 @@ def _project(member: Member, history: LintHistory, newest_round: str) -> dict[st
     }
 
 
-def _why_not_newer(lint: LintRow | None, last: LintRow | None, newest_round: str) -> str:
+def _why_not_newer(lint: LintRow | None, last: LintRow | None, current_since: str) -> str:
     """Why the newest lint of the organisation says nothing of a project; empty where it does."""
     if last is not None and last.state is LintState.UNREAD:
         return Redactor().redact(last.reason)
-    return "The last lint did not meet it." if lint is not None and lint.lint_id != newest_round else ""
+    return "The last lint did not meet it." if lint is not None and lint.linted_at < current_since else ""
 
 
-def _newest_round(counts: pd.DataFrame) -> str:
-    return "" if counts.empty else str(counts["lint_id"].iloc[counts["linted_at"].argmax()])
+def _current_since(subject: Subject) -> str:
+    """When the newest lint of the organisation began: what is younger is current, empty where there was none.
+
+    Most projects met it. One project alone may have been met since, by a lint that goes on or by an organisation that
+    has it too.
+    """
+    awake = subject.awake
+    last = [lint for project, lint in subject.history.newest.items() if project in awake]
+    met = Counter(lint.lint_id for lint in last)
+    newest = max(last, key=lambda lint: (met[lint.lint_id], lint.linted_at), default=None)
+    return min((lint.linted_at for lint in last if newest and lint.lint_id == newest.lint_id), default="")
 
 
 def _codes(findings: pd.DataFrame) -> pd.DataFrame:

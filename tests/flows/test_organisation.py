@@ -132,6 +132,15 @@ def test_one_broken_repository_fails_alone_and_everybody_can_see_why(
     assert sorted(one["type"] for one in health) == ["markdown", "table"]
     assert "2 wikis, 0 errors" in str(health) and "1 never linted" in str(health)
 
+    told = command_line.json("org", "lint", "--organisation", file)
+    assert {one["project"]: one["state"] for one in told["projects"]} == {
+        "billing": "linted",
+        "infra": "not-linted",
+        "shop": "linted",
+    }
+    assert {one["project"]: one["night"] for one in told["projects"]} == states(night)
+    assert len(told["nights"]) == 2 and all(one["passed"] == 2 for one in told["expectations"])
+
 
 def test_the_second_night_starts_nothing_where_nothing_changed(
     command_line: CommandLine, prefect_server: str, repositories: dict[str, Path], organisation: Write

@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reflect.errors import ReportError
+from reflect.health.charts import figures
 from reflect.health.document import LISTS, Age, HealthReport, Knowledge
 from reflect.health.files import write_report
 from reflect.health.frames import Member, Subject, report_of, tables
@@ -86,6 +87,21 @@ def test_a_project_that_the_last_lint_did_not_meet_is_not_told_as_of_now(ledger:
     states = {one.project: (one.state, one.reason) for one in report(ledger, "billing", "shop").projects}
     assert states["billing"] == (Knowledge.LAST_KNOWN, "The last lint did not meet it.")
     assert states["shop"] == (Knowledge.LINTED, "")
+
+
+def test_a_lint_that_goes_on_or_another_organisation_s_makes_nobody_else_old(ledger: Ledger) -> None:
+    for project in ("billing", "infra", "shop"):
+        lint(ledger, project, 8)
+    lint(ledger, "shop", 9)
+    assert {one.state for one in report(ledger, "billing", "infra", "shop").projects} == {Knowledge.LINTED}
+
+
+def test_what_was_linted_before_the_nights_that_are_shown_is_still_told(ledger: Ledger) -> None:
+    lint(ledger, "shop", 1, STALE)
+    history = ledger.lint_history(["shop"], "2026-03-02")
+    told = report_of(Subject("harbour", (Member("shop"),), NOW, history))
+    assert (told.nights, told.projects[0].warnings) == ((), 1)
+    assert [figure.id for figure in figures(told)] == ["ages", "worst", "pages", "codes", "coverage"]
 
 
 def test_a_wiki_that_never_could_be_read_is_not_linted_and_says_why(ledger: Ledger) -> None:
