@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from benchmarks.plain import ingest_without_prefect
+from expectations.wiki import check_wiki
 from reflect.organisation import record, steps
 from reflect.organisation.estate import Estate
 from reflect.organisation.night import NightReport, ProjectNight, render_markdown
@@ -20,7 +21,8 @@ def night_without_prefect(estate: Estate, at_once: int, probes: int) -> NightRep
         news = over(estate.awake, estate.news, probes)
         new = [one.item for one in news if one.result is None or one.result.is_new]
         ran = [_worth(done.result, done.error) for done in over(new, lambda one: _member(estate, night, one), at_once)]
-        taken = tuple(steps.take(name, estate, ran) for name in steps.STEPS)
+        around = steps.Round(estate, night, check_wiki)
+        taken = tuple(steps.take(name, around, ran) for name in steps.STEPS)
         report = NightReport(organisation=estate.name, night=night, projects=tuple(ran), steps=taken, started_at=began)
         report = record.settle(estate, report)
     render_markdown(report)
