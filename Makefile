@@ -42,6 +42,8 @@ bench: $(READY) ## the figures of the README
 
 evidence: $(READY) ## prove it again, and write docs/evidence.md; takes most of an hour
 	$(BIN)/python -m benchmarks.knowledge --record
+	$(BIN)/python -m benchmarks.integrity --record
+	$(BIN)/python -m benchmarks.planted_secrets --record
 	$(BIN)/python -m benchmarks.faults.kill --record
 
 clean: ## remove what the other commands made

@@ -18,8 +18,10 @@ from reflect.model import Finding, Origin, Speaker
 from reflect.triage.always_on import is_always_on
 from reflect.triage.words import straight, terms
 
-_NEGATORS = r"(?:not|never|no|cannot|without|none|nothing|nobody|neither|nor|\w+n't|dont|doesnt|cant|wont|isnt|didnt)"
-_NEGATION = re.compile(rf"\b{_NEGATORS}\b(?=(?P<what>[^.;:!?]*))", re.IGNORECASE)
+_NEGATORS = (
+    r"(?:not|never|no(?!,)|cannot|without|none|nothing|nobody|neither|nor|\w+n't|dont|doesnt|cant|wont|isnt|didnt)"
+)
+_NEGATION = re.compile(rf"\b{_NEGATORS}\b(?=(?P<what>[^.,;:!?]*))", re.IGNORECASE)
 _OBSERVED = (
     r"(?:mention|report|sa(?:y|id|w)|see|test|check|ask|discuss|confirm|know|notic|look|tried|try|hear|measur)\w*"
 )

@@ -23,7 +23,7 @@ from reflect.triage.extractive.sessions import reflect_on_session
 from reflect.triage.extractive.weights import load_weights, weights_text
 from reflect.triage.extractive.writing import Writer
 
-_RULES = "3"
+_RULES = "4"
 """Raised with every change of the code that changes what is found; the weights count into the version by themselves."""
 
 

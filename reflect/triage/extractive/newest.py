@@ -23,12 +23,15 @@ _GONE = re.compile(
     re.VERBOSE,
 )
 _NEGATION = re.compile(r"\b(?:not|never|no|don't|dont|doesn't|won't|isn't|aren't|shouldn't|cannot|can't|mustn't)\b")
+_CLAUSE_END = r"(?=[,;]|\s+(?:instead|rather|because|since|so|but|although|while)\b|$)"
 _SAYS_WHAT = re.compile(
     r"^(?P<subject>.{3,80}?)\b(?:(?:should|must|shall|has to|have to|needs? to|will)(?: now| not| never| always)* be"
-    r"|is|are|stays?|becomes?)(?: now| not| never| always)*\s+(?P<value>.+)$"
+    r"|is|are|stays?|becomes?)(?: now| not| never| always)*\s+(?P<value>.+?)"
+    rf"{_CLAUSE_END}"
 )
 _USES_WHAT = re.compile(
-    r"\b(?:use|using|with|keep|run|store[sd]?)\s+(?P<value>\S+)\s+(?:for|as|in|to)\s+(?P<subject>.+)$"
+    r"\b(?:use|using|with|keep|run|store[sd]?)\s+(?P<value>\S+)\s+(?:for|as|in|to)\s+(?P<subject>.+?)"
+    rf"{_CLAUSE_END}"
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _COUNTED = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
@@ -49,6 +52,8 @@ _CHANGES = re.compile(
     |\b(?:rais|lower|increas|reduc|decreas|doubl|halv|extend|shorten|bump|cut|chang|rather)\w*\b""",
     re.VERBOSE,
 )
+_ORDERS = frozenset(terms("always never please"))
+"""How a rule is put, not what it is about."""
 _QUOTED = re.compile(r"^ {0,3}>[ \t]?(?P<text>.*?)[ \t]*\((?:checkpoint|commit) [^()]*\)[ \t]*$", re.MULTILINE)
 _ALIKE = 0.6
 _FEWEST_SHARED = 2
@@ -157,7 +162,7 @@ def _claim(text: str) -> _Claim:
     gone = _GONE.search(lowered)
     said = _SAYS_WHAT.match(lowered) or _USES_WHAT.search(lowered)
     return _Claim(
-        terms=frozenset(term for term in terms(lowered) if not term.isdigit()),
+        terms=frozenset(term for term in terms(lowered) if not (term.isdigit() or term in _ORDERS)),
         gone=frozenset(terms(gone.group("what"))) if gone else frozenset(),
         negated=_NEGATION.search(lowered) is not None,
         numbers=frozenset(_NUMBER.findall(lowered)),

@@ -55,6 +55,11 @@ FLIPPED = [
         "Amounts use floats, not decimals.",
         "Amounts use decimals, not floats.",
     ),
+    (
+        "Always use decimals, not floats, for amounts.",
+        "Use floats, not decimals, for amounts.",
+        "Use decimals, not floats, for amounts.",
+    ),
     ("The worker can't read the bucket.", "The worker reads the bucket.", "The worker can't read the bucket."),
 ]
 NEGATIVE = [
@@ -93,7 +98,7 @@ UNMERGED = [
         "The sessions were moved to redis.",
     ),
     (
-        "Switch the queue to kafka.",
+        "no, switch the queue to kafka.",
         "The queue was switched to kafka and is deployed.",
         "The queue is switched to kafka.",
     ),
