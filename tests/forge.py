@@ -38,6 +38,7 @@ class Fault:
     headers: dict[str, str] = field(default_factory=dict)
     body: str = "<html><body>Unicorn!</body></html>"
     after: bool = False
+    on: str = ""  # how the path ends, where not every request of the method is meant
 
 
 @dataclass
@@ -47,11 +48,15 @@ class LocalForge:
     address: str = ""
     requests: list[Request] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    repositories: list[dict[str, Any]] = field(default_factory=list)
+    says_next: str = "link"  # how it tells that there is another page: `link`, `x-next-page`, or not at all
+    asked: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def fault_for(self, method: str) -> Fault | None:
+    def fault_for(self, method: str, path: str) -> Fault | None:
         with self.lock:
-            found = next((fault for fault in self.faults if fault.method == method), None)
+            meant = (fault for fault in self.faults if fault.method == method and path.endswith(fault.on))
+            found = next(meant, None)
             if found is not None:
                 self.faults.remove(found)
             return found
@@ -101,16 +106,30 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self, method: str) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         sent = json.loads(self.rfile.read(length)) if length else {}
-        fault = self.state.fault_for(method)
+        fault = self.state.fault_for(method, self.path)
         if fault is None or fault.after:
             with self.state.lock:
                 status, answer = self._answer(method, sent)
         if fault is None:
-            self._send(status, json.dumps(answer), {"Content-Type": "application/json"})
+            self._send(status, json.dumps(answer), {"Content-Type": "application/json", **self._next_page(answer)})
         elif fault.status:
             self._send(fault.status, fault.body, {"Content-Type": "text/html", **fault.headers})
         else:
             self.close_connection = True
+
+    def _next_page(self, answer: Any) -> dict[str, str]:
+        url = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        if not url.path.endswith(("/repos", "/projects")) or not isinstance(answer, list):
+            return {}
+        following = str(int(query["page"]) + 1)
+        more = bool(_page(self.state.repositories, {**query, "page": following}))
+        if self.state.says_next == "x-next-page":
+            return {"X-Next-Page": following if more else ""}
+        if self.state.says_next == "link":
+            elsewhere = f'<http://elsewhere.example{url.path}?page={following}>; rel="next", ' if more else ""
+            return {"Link": f'{elsewhere}<http://elsewhere.example{url.path}?page=1>; rel="first"'}
+        return {}
 
     def _send(self, status: int, body: str, headers: dict[str, str]) -> None:
         content = body.encode()
@@ -122,6 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, method: str, sent: dict[str, Any]) -> tuple[int, Any]:
         url = urlsplit(self.path)
+        self.state.asked.append(self.path)
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         kind, *parts = url.path.strip("/").split("/")
         if TOKEN not in (self.headers.get("Authorization", "").removeprefix("Bearer "), self.headers["PRIVATE-TOKEN"]):
@@ -145,6 +165,8 @@ def _github(
             return _change(state, f"{owner}/{name}", number, sent, _as_github)
         case ["repos", owner, name, "issues", number, "labels"]:
             return _change(state, f"{owner}/{name}", number, sent, _as_github)
+        case ["orgs", "harbour", "repos"]:
+            return 200, _page(state.repositories, query)
     return 404, {"message": "Not Found"}
 
 
@@ -160,6 +182,8 @@ def _gitlab(
             return _create(state, unquote(path), sent["source_branch"], sent["target_branch"], told, 409, _as_gitlab)
         case ["projects", path, "merge_requests", number]:
             return _change(state, unquote(path), number, {**sent, "body": sent["description"]}, _as_gitlab)
+        case ["groups", "harbour%2Fgoods", "projects"]:
+            return 200, _page(state.repositories, query)
     return 404, {"message": "404 Project Not Found"}
 
 

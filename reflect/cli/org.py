@@ -153,9 +153,12 @@ def check(organisation: OrganisationFile = None, as_json: AsJson = False) -> int
     estate = Estate.load(organisation)
     wrong = {project: reason for project in estate.projects if (reason := estate.unreachable(project))}
     if as_json:
-        print(json.dumps({"organisation": estate.name, "projects": len(estate.projects), "wrong": wrong}))
+        told = {"projects": len(estate.projects), "wrong": wrong, "left_out": estate.left_out}
+        print(json.dumps({"organisation": estate.name, **told}))
     else:
         for project, reason in wrong.items():
             print(f"{project}: {reason}")
+        for name, reason in estate.left_out.items():
+            print(f"{name}: left out, because it is {reason}")
         print(f"{len(estate.projects)} projects, {len(wrong)} cannot be read.")
     return 2 if wrong else 0

@@ -1,26 +1,39 @@
-"""Repositories an organisation file does not list one by one: the clones below a folder."""
+"""Repositories an organisation file does not list one by one: clones below a folder, and what a forge lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, field_validator, model_validator
 
 from reflect.model import Value, digest
+from reflect.organisation.listing import ForgeOrganisation, Listed, repositories_of
+from reflect.publish.policy import PublishPolicy
 from reflect.scope.projects import project_id_for
+from reflect.scope.vocabulary import ORGANISATION
+from reflect.settings import Settings
 
 
 class Discovery(Value):
-    """`clones` are patterns of folders, relative to the file; `include` and `exclude` patterns of folder names."""
+    """`clones` are patterns of folders, relative to the file, `forges` organisations whose forge lists repositories.
+
+    `include` and `exclude` are patterns of names: of the folder, or of the repository with or without its groups.
+    `publish` and `tags` hold for every project that is found.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    clones: tuple[str, ...] = Field(min_length=1)
+    clones: tuple[str, ...] = ()
+    forges: tuple[ForgeOrganisation, ...] = ()
     include: tuple[str, ...] = ("*",)
     exclude: tuple[str, ...] = ()
+    publish: PublishPolicy | None = None
+    tags: tuple[str, ...] = ()
 
     @field_validator("clones")
     @classmethod
@@ -33,20 +46,58 @@ class Discovery(Value):
                 raise ValueError(f"{pattern!r} is no pattern of folders ({error})") from error
         return value
 
-    def found(self, base: Path, listed: frozenset[str]) -> Iterator[dict[str, Any]]:
-        """The projects below `base`, sorted by folder, without the repositories that are `listed` (absolute paths).
+    @model_validator(mode="after")
+    def _looks_somewhere(self) -> Discovery:
+        if not self.clones and not self.forges:
+            raise ValueError("names neither `clones` nor `forges`")
+        return self
 
-        The id is the folder's name; where two folders share one, a digest of the place tells them apart.
+    def found(self, base: Path, listed: Mapping[str, str], settings: Settings) -> Iterator[dict[str, Any]]:
+        """The projects below `base` and on the forges, sorted, without the repositories that are `listed` by their ids.
+
+        The id is the folder's or the repository's name; where that is taken, a digest of the place tells them apart.
+        Raises ConfigurationError where a forge cannot be asked and never could.
         """
+        known = {_same(one) for one in listed.values()}
         places = sorted({path.resolve() for pattern in self.clones for path in _matching(base, pattern)})
-        chosen = [place for place in places if self._wants(place.name) and str(place) not in listed]
-        for place in chosen:
-            yield {"id": _id(place, chosen), "repository": str(place)}
+        found = [_Found(place.name, str(place)) for place in places if self._wants(place.name)]
+        found += [_Found(one.name, one.address) for one in self._on_forges(settings) if not one.left_out]
+        chosen = [one for one in dict.fromkeys(found) if _same(one.repository) not in known]
+        more: dict[str, Any] = {"tags": list(self.tags)}
+        if self.publish is not None:
+            more["publish"] = self.publish.model_dump(mode="json", exclude_defaults=True)
+        named = Counter([ORGANISATION, *listed, *(one.plain for one in chosen)])
+        for one in chosen:
+            unique = one.plain if named[one.plain] == 1 else project_id_for(one.last, digest(one.repository))
+            yield {"id": unique, "repository": one.repository, **more}
+
+    def left_out(self, settings: Settings) -> dict[str, str]:
+        """The repositories that a forge lists and that are no projects, each with the reason."""
+        return {one.name: one.left_out for one in self._on_forges(settings) if one.left_out}
+
+    def _on_forges(self, settings: Settings) -> list[Listed]:
+        return [one for forge in self.forges for one in repositories_of(forge, settings) if self._wants(one.name)]
 
     def _wants(self, name: str) -> bool:
-        return any(fnmatchcase(name, one) for one in self.include) and not any(
-            fnmatchcase(name, one) for one in self.exclude
+        names = (name, name.rpartition("/")[2])
+        return any(fnmatchcase(one, pattern) for one in names for pattern in self.include) and not any(
+            fnmatchcase(one, pattern) for one in names for pattern in self.exclude
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    name: str
+    repository: str
+
+    @property
+    def last(self) -> str:
+        return self.name.rpartition("/")[2]
+
+    @property
+    def plain(self) -> str:
+        """The name as an id, without the digits that tell two of a name apart."""
+        return project_id_for(self.last, None).rpartition("-")[0]
 
 
 def _matching(base: Path, pattern: str) -> Iterator[Path]:
@@ -66,8 +117,5 @@ def _split(base: Path, pattern: str) -> tuple[Path, str]:
     return start, str(relative)
 
 
-def _id(place: Path, among: list[Path]) -> str:
-    plain = project_id_for(place.name, "").rstrip("-")
-    if sum(project_id_for(other.name, "").rstrip("-") == plain for other in among) == 1:
-        return plain
-    return project_id_for(place.name, digest(str(place)))
+def _same(repository: str) -> str:
+    return repository.rstrip("/").removesuffix(".git")

@@ -62,7 +62,7 @@ class Estate:
                 "No organisation file is named; nothing was started; set REFLECT_ORGANISATION or give `--organisation`."
             )
         file = file.absolute()
-        organisation = load_organisation(file)
+        organisation = load_organisation(file, settings)
         update: dict[str, Any] = {"state_dir": organisation.state_dir, "ledger_url": organisation.ledger}
         return cls(
             file, organisation, settings.model_copy(update={key: value for key, value in update.items() if value})
@@ -88,6 +88,12 @@ class Estate:
     def awake(self) -> tuple[str, ...]:
         """The projects that a night ingests: those whose memory is not switched off."""
         return tuple(member.id for member in self.organisation.projects if member.memory_enabled)
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """What a forge lists and is no project, by name: why each was left out."""
+        discovery = self.organisation.discovery
+        return {} if discovery is None else discovery.left_out(self.settings)
 
     @property
     def home(self) -> Path | None:

@@ -23,6 +23,7 @@ from reflect.organisation.nightly import Nightly
 from reflect.publish.policy import PublishMode, PublishPolicy
 from reflect.scope.places import is_filesystem_root, located
 from reflect.scope.vocabulary import ORGANISATION
+from reflect.settings import Settings
 
 Path_ = tuple[str | int, ...]
 
@@ -128,11 +129,11 @@ def _check_credentials(address: str) -> None:
         raise ValueError("an address holds no password or token; set REFLECT_GIT_TOKEN or use git's credential helper")
 
 
-def load_organisation(file: Path) -> Organisation:
+def load_organisation(file: Path, settings: Settings | None = None) -> Organisation:
     """The organisation that `file` describes. Raises ConfigurationError that lists everything wrong, by line and key.
 
     Whether the repositories can be read is not asked here (`why_missing` does): a night goes on without one that is
-    gone.
+    gone. A forge is asked what it lists, with the token of `settings`, the environment's where none are given.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -149,7 +150,10 @@ def load_organisation(file: Path) -> Organisation:
     wrong = [(line, key, "is given twice") for line, key in repeated]
     resolved = _resolved(written, file.parent)
     if isinstance(resolved.get("discovery"), dict) and not repeated:
-        resolved = _with_discovered(resolved, file)
+        try:
+            resolved = _with_discovered(resolved, file, settings or Settings.of_environment())
+        except ConfigurationError as error:
+            wrong.append((_line(lines, ("discovery", "forges")), "discovery.forges", str(error)))
     organisation: Organisation | None = None
     try:
         organisation = Organisation.model_validate(resolved)
@@ -249,14 +253,16 @@ def _absolute(path: str, base: Path) -> Path:
     return Path(str((base / Path(path).expanduser()).absolute())).resolve()
 
 
-def _with_discovered(written: Mapping[str, Any], file: Path) -> dict[str, Any]:
+def _with_discovered(written: Mapping[str, Any], file: Path, settings: Settings) -> dict[str, Any]:
     """The same with the repositories that its `discovery` finds and it does not list itself."""
     try:
         discovery = Discovery.model_validate(written["discovery"])
     except ValidationError:
         return {**written}  # told with everything else that is wrong
     listed = [one for one in written.get("projects") or () if isinstance(one, dict)]
-    found = discovery.found(file.parent, frozenset(str(one.get("repository")) for one in listed))
+    if isinstance(state := written.get("state_dir"), str):
+        settings = settings.model_copy(update={"state_dir": Path(state)})
+    found = discovery.found(file.parent, {str(one.get("id")): str(one.get("repository")) for one in listed}, settings)
     return {**written, "projects": [*(written.get("projects") or ()), *found]}
 
 

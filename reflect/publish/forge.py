@@ -82,13 +82,13 @@ def forge_at(place: Place, token: str | None) -> Forge:
             f"No token for {place.kind} is set; no pull request was opened; set REFLECT_FORGE_TOKEN or "
             f"{'GITHUB_TOKEN' if place.kind == 'github' else 'GITLAB_TOKEN'}."
         )
-    return GitHub(place, _Api(place, token)) if place.kind == "github" else GitLab(place, _Api(place, token))
+    return GitHub(place, Api(place, token)) if place.kind == "github" else GitLab(place, Api(place, token))
 
 
 @dataclass(frozen=True)
 class GitHub:
     place: Place
-    api: _Api
+    api: Api
 
     def requests(self, head: str) -> tuple[PullRequest, ...]:
         """Every request from branch `head`, newest first."""
@@ -104,8 +104,9 @@ class GitHub:
 
     def update(self, request: PullRequest, text: Text) -> PullRequest:
         sent = {"title": text.title, "body": text.body}
+        updated = self._read(self.api.call("PATCH", f"{self._base}/pulls/{request.number}", sent))
         self._label(request, text)
-        return self._read(self.api.call("PATCH", f"{self._base}/pulls/{request.number}", sent))
+        return updated
 
     def _label(self, request: PullRequest, text: Text) -> None:
         if text.labels:
@@ -126,7 +127,7 @@ class GitHub:
 @dataclass(frozen=True)
 class GitLab:
     place: Place
-    api: _Api
+    api: Api
 
     def requests(self, head: str) -> tuple[PullRequest, ...]:
         """Every request from branch `head`, newest first."""
@@ -154,23 +155,35 @@ class GitLab:
 
 
 @dataclass(frozen=True)
-class _Api:
-    """One forge's API. The token travels in a header and is in no message of ours."""
+class Api:
+    """One forge's API. The token travels in a header and is in no message of ours; without one, only what is public is
+    answered."""
 
     place: Place
-    token: str = field(repr=False)
+    token: str | None = field(repr=False)
 
-    def pages(self, path: str, query: Mapping[str, str]) -> Iterator[Any]:
-        for page in range(1, MOST_PAGES + 1):
-            rows = self.call("GET", path, query={**query, "per_page": str(PER_PAGE), "page": str(page)})
+    def pages(self, path: str, query: Mapping[str, str], most: int = MOST_PAGES) -> Iterator[Any]:
+        """The rows of every page, of at most `most` of them.
+
+        The number of the next page is taken from the answer, its address is not: a token goes to this forge alone.
+        """
+        number: int | None = 1
+        for _ in range(most):
+            asked = {**query, "per_page": str(PER_PAGE), "page": str(number)}
+            answer = self._accepted("GET", path, None, asked)
+            rows = self._read(answer, "GET", path)
             if not isinstance(rows, list):
                 raise PublishError(self._said("GET", path, "answered with something that is no list"))
             yield from rows
-            if len(rows) < PER_PAGE:
+            number = _next_page(answer, int(asked["page"]), len(rows))
+            if number is None:
                 return
 
     def call(self, method: str, path: str, sent: Any = None, query: Mapping[str, str] | None = None) -> Any:
         """The parsed answer. Raises PublishError for a refusal, and where none can be understood."""
+        return self._read(self._accepted(method, path, sent, query), method, path)
+
+    def _accepted(self, method: str, path: str, sent: Any, query: Mapping[str, str] | None) -> httpx.Response:
         answer = self._answer(method, path, sent, query)
         wait = _asked_to_wait(answer)
         if wait is not None and wait <= LONGEST_WAIT_S:
@@ -182,6 +195,9 @@ class _Api:
             raise PublishError(self._said(method, path, f"failed with {answer.status_code}"))
         if answer.status_code >= 300:
             raise PublishError(self._said(method, path, f"refused with {answer.status_code}{_reason(answer)}"))
+        return answer
+
+    def _read(self, answer: httpx.Response, method: str, path: str) -> Any:
         try:
             return answer.json()
         except ValueError as error:
@@ -203,9 +219,9 @@ class _Api:
 
     def _headers(self) -> dict[str, str]:
         if self.place.kind == "gitlab":
-            return {"PRIVATE-TOKEN": self.token}
+            return {"PRIVATE-TOKEN": self.token} if self.token else {}
         accepted = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
-        return {**accepted, "Authorization": f"Bearer {self.token}"}
+        return {**accepted, "Authorization": f"Bearer {self.token}"} if self.token else accepted
 
     def _said(self, method: str, path: str, what: str) -> str:
         host = urlsplit(self.place.api).netloc
@@ -220,6 +236,17 @@ def _asked_to_wait(answer: httpx.Response) -> float | None:
     if after is not None:
         return float(after) if after.isdigit() else LONGEST_WAIT_S + 1
     return LONGEST_WAIT_S + 1 if answer.status_code == 429 or left == "0" else None
+
+
+def _next_page(answer: httpx.Response, this: int, rows: int) -> int | None:
+    """The number of the page after `this`; None after the last. Where a forge does not say, a short one is the last."""
+    told = answer.headers.get("x-next-page")
+    if told is not None:
+        return int(told) if told.isdigit() else None
+    if "link" in answer.headers:
+        following = httpx.URL(answer.links.get("next", {}).get("url", "")).params.get("page", "")
+        return int(following) if following.isdigit() else None
+    return this + 1 if rows == PER_PAGE else None
 
 
 def _reason(answer: httpx.Response) -> str:

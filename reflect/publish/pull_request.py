@@ -160,24 +160,24 @@ def _was_closed_over(night: _Night, pages: Pages) -> bool:
 def _asked(night: _Night, forge: Forge, commit: str) -> Published:
     text = text_of(night.workspace, night.policy, night.report)
     if night.standing is None:
-        request = _opened(night, forge, text)
-        return _said(night, PublishOutcome.OPENED, request.url, "A pull request was opened.", commit)
+        request, but = _opened(night, forge, text)
+        return _said(night, PublishOutcome.OPENED, request.url, f"A pull request was opened.{but}", commit)
     if marker(night.report.project) in night.standing.body:
         forge.update(night.standing, text)
     reason = "The open pull request was updated."
     return _said(night, PublishOutcome.UPDATED, night.standing.url, reason, commit)
 
 
-def _opened(night: _Night, forge: Forge, text: Text) -> PullRequest:
-    """A new request. Where the answer was bad, the one that was made all the same is found."""
+def _opened(night: _Night, forge: Forge, text: Text) -> tuple[PullRequest, str]:
+    """A new request, and what was not done of it. Where the answer was bad, the one that was made all the same is found."""
     branch = night.policy.wiki_branch
     try:
-        return forge.open(branch, night.base, text)
-    except PublishError:
+        return forge.open(branch, night.base, text), ""
+    except PublishError as error:
         made = next((one for one in forge.requests(branch) if one.state == "open"), None)
         if made is None:
             raise
-        return made
+        return made, f" Not all of it was answered for: {error}"
 
 
 def _said(night: _Night, outcome: PublishOutcome, url: str, reason: str, commit: str = "") -> Published:

@@ -189,6 +189,11 @@ def test_clones_below_a_folder_are_projects(tmp_path: Path) -> None:
     assert len(set(ids)) == 3
 
 
+def test_a_clone_alone_of_its_name_is_called_by_it(tmp_path: Path) -> None:
+    GitRepository.create(tmp_path / "Web Shop").commit("feat: a", {"a": "1"})
+    assert [one.id for one in load(tmp_path, "name: a\ndiscovery: {clones: ['*']}\n").projects] == ["web-shop"]
+
+
 def test_the_organisation_limits_what_a_repository_may_spend_and_whom_it_trusts(tmp_path: Path) -> None:
     made = GitRepository.create(tmp_path / "x")
     (made.path / ".reflect").mkdir()

@@ -238,6 +238,12 @@ class TestPullRequest:
         assert shop.request().outcome is PublishOutcome.UPDATED
         assert len(shop.forge.requests) == 1
 
+    def test_labels_that_are_refused_are_told(self, shop: Shop) -> None:
+        shop.forge.faults.append(Fault("POST", 403, on="/labels"))
+        done = shop.request(labels=["wiki"])
+        assert done.outcome is PublishOutcome.OPENED and done.url == f"{shop.forge.address}/acme/shop/pull/1"
+        assert "refused with 403" in done.reason and "/labels" in done.reason
+
     def test_crash_between_push_and_request(self, shop: Shop) -> None:
         shop.forge.faults.append(Fault("POST", 500))
         failed = shop.request()
