@@ -169,7 +169,7 @@ def _asked(night: _Night, forge: Forge, commit: str) -> Published:
 
 
 def _opened(night: _Night, forge: Forge, text: Text) -> tuple[PullRequest, str]:
-    """A new request, and what was not done of it. Where the answer was bad, the one that was made all the same is found."""
+    """A new request, and what was not done of it. After a bad answer the one that was made all the same is found."""
     branch = night.policy.wiki_branch
     try:
         return forge.open(branch, night.base, text), ""
