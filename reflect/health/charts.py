@@ -213,7 +213,7 @@ def _coverage(report: HealthReport, known: Sequence[ProjectHealth]) -> Figure | 
     )
     of = f"; the {len(shown)} worst wikis of {len(known)}" if len(shown) < len(known) else ""
     lead = (
-        f"Active pages, darker for more. A dashed field is a category that the format asks for and that is empty{of}."
+        f"Active pages, stronger for more. A dashed field is a category that the format asks for and that is empty{of}."
     )
     drawn = alt.layer(filled, missing)
     return Figure("coverage", "Coverage by category", lead, _spec(drawn, _ROW * max(len(shown), 3)), wide=True)

@@ -21,8 +21,8 @@ from markupsafe import Markup
 from reflect.health.charts import Figure, figures, library_script
 from reflect.health.document import LISTS, HealthReport, Knowledge, NightHealth, ProjectHealth
 
-MOST_FINDINGS = 4_000
-"""How many findings, the worst ones, the page itself holds; the JSON and CSV files have all of them."""
+MOST_ROWS = 4_000
+"""How many findings, the worst ones, and how many broken pages the page itself holds; the other files have all."""
 
 _TEMPLATES = Path(__file__).parent / "template"
 
@@ -64,7 +64,7 @@ def page_of(report: HealthReport) -> str:
     shown = _tables(report)
     scripts = [_inline(library_script())] if charts else []
     scripts.append(_inline((_TEMPLATES / "page.js").read_text("utf-8")))
-    short = report.model_copy(update={"findings": report.findings[:MOST_FINDINGS]})
+    short = report.model_copy(update={name: getattr(report, name)[:MOST_ROWS] for name in ("findings", "broken")})
     return (
         _environment()
         .get_template("page.html")
@@ -177,10 +177,8 @@ def _attention(report: HealthReport) -> tuple[Attention, ...]:
 
 
 def _tables(report: HealthReport) -> tuple[Listing, ...]:
-    all_told = len(report.findings)
-    findings = "Everything that is open, worst and oldest first."
-    if all_told > MOST_FINDINGS:
-        findings = f"The {MOST_FINDINGS:,} worst of {all_told:,}; findings.csv has all of them."
+    findings = _lead("Everything that is open, worst and oldest first.", "findings", len(report.findings))
+    broken = _lead("Each page with the expectation that it breaks.", "broken", len(report.broken))
     made = (
         (report.projects, Listing("projects", "Projects", "Worst first; what nothing is known of comes last.")),
         (
@@ -196,6 +194,11 @@ def _tables(report: HealthReport) -> tuple[Listing, ...]:
                 "What every page is expected to be, whoever wrote it, checked with Great Expectations.",
             ),
         ),
-        (report.broken, Listing("broken", "Pages that break one", "Each page with the expectation that it breaks.")),
+        (report.broken, Listing("broken", "Pages that break one", broken)),
     )
     return tuple(listing for rows, listing in made if rows)
+
+
+def _lead(said: str, name: str, rows: int) -> str:
+    """What is said above a table, with what is left out of it."""
+    return said if rows <= MOST_ROWS else f"{said} These are the first {MOST_ROWS:,} of {rows:,}; {name}.csv has all."

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page
 
 from reflect.health.files import write_report
 from reflect.health.frames import Member, Subject, report_of
-from reflect.health.page import MOST_FINDINGS, page_of
+from reflect.health.page import MOST_ROWS, page_of
 from reflect.ledger.health import ExpectedRow, LintRow
 from tests.browser import chromium, keep
 from tests.health.histories import NOW, organisation
@@ -95,7 +95,7 @@ def test_an_organisation_of_any_size_fits_the_page(
         shown.page.set_viewport_size({"width": width, "height": 1_000})
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
     shown.page.set_viewport_size({"width": 1280, "height": 1_000})
-    keep(shown.page, picture)
+    keep(shown.page, picture, settled_ms=300)
 
 
 def test_tables_sort_both_ways_and_what_is_not_known_stays_last(opened: Open) -> None:
@@ -240,11 +240,10 @@ def test_an_organisation_without_projects_and_one_never_linted_say_so(opened: Op
 def test_of_very_many_findings_the_worst_are_on_the_page_and_it_says_so(opened: Open) -> None:
     subject = organisation(200)
     findings = subject.history.findings
-    many = findings * (MOST_FINDINGS // len(findings) + 1)
+    many = findings * (MOST_ROWS // len(findings) + 1)
     shown = opened(replace(subject, history=replace(subject.history, findings=many)))
-    said = f"The {MOST_FINDINGS:,} worst of {len(many):,}; findings.csv has all of them."
-    assert shown.page.get_by_text(said).is_visible()
-    assert shown.table("findings").get_by_role("status").inner_text() == f"{MOST_FINDINGS} in all"
+    assert shown.page.get_by_text(f"{MOST_ROWS:,} of {len(many):,}; findings.csv has all.").is_visible()
+    assert shown.table("findings").get_by_role("status").inner_text() == f"{MOST_ROWS} in all"
 
 
 def test_on_paper_there_are_rows_and_no_controls(opened: Open) -> None:
