@@ -153,6 +153,7 @@ WRITES: Listed = {
         "reflect/triage/claude/answers.py": "a model's answers, below the state folder",
         "reflect/evidence/git.py": "git's own folders",
         "reflect/organisation/clones.py": "clones and their work trees",
+        "reflect/organisation/listing.py": "what a forge listed, below the state folder",
         "reflect/search/qmd/collection.py": "copies of pages for qmd's index, below the state folder",
         "reflect/search/qmd/install.py": "qmd itself, below the state folder",
     },
