@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from reflect.cli import (
+    daily,
     doctor,
     evaluate,
     ingest,
@@ -63,6 +64,11 @@ app.command()(status.status)
 app.command()(doctor.doctor)
 app.command()(lint.lint)
 app.command()(search.search)
+app.command()(daily.context)
+app.command()(daily.sessions)
+app.command("timeline")(daily.show_timeline)
+app.command()(daily.metrics)
+app.command("improve")(daily.show_improvements)
 app.command()(mcp.mcp)
 app.command()(evaluate.evaluate)
 app.command()(reclassify.reclassify)

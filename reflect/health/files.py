@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from reflect.errors import ReportError
 from reflect.health.document import HealthReport
 from reflect.health.frames import tables
 from reflect.health.page import page_of
+from reflect.wiki.files import put_whole
 
 NAME = "lint-health"
 
@@ -25,8 +24,8 @@ def write_report(report: HealthReport, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in _files(report):
-            _put(folder / name, text)
-        _put(page, page_of(report))
+            put_whole(folder / name, text)
+        put_whole(page, page_of(report))
     except OSError as error:
         raise ReportError(
             f"The report of {report.organisation} could not be written to {folder} ({error.strerror or error}); what "
@@ -39,13 +38,3 @@ def _files(report: HealthReport) -> Iterator[tuple[str, str]]:
     yield f"{NAME}.json", json.dumps(report.as_json(), indent=1) + "\n"
     for name, text in tables(report):
         yield f"{name}.csv", text
-
-
-def _put(file: Path, text: str) -> None:
-    half = file.with_name(f".{file.name}.{os.getpid()}.new")
-    try:
-        half.write_bytes(text.encode("utf-8", "backslashreplace"))
-        half.replace(file)
-    finally:
-        with suppress(OSError):
-            half.unlink()

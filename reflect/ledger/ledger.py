@@ -15,7 +15,7 @@ from reflect.ledger import calls, health, keeping, leases, nights, reading, reco
 from reflect.ledger.batches import Batches
 from reflect.ledger.database import Database
 from reflect.ledger.entry import LedgerEntry
-from reflect.ledger.reading import LedgerCounts, RunSummary, SeenRows
+from reflect.ledger.reading import Account, LedgerCounts, RunSummary, SeenRows
 from reflect.ledger.rebuild import Rebuilt, WikiSources, rebuild
 from reflect.ledger.reviewing import Judge
 from reflect.ledger.schema import prepare
@@ -86,6 +86,10 @@ class Ledger:
     def seen(self, project: str, landed_runs: Collection[str]) -> SeenRows:
         """What is settled for a wiki whose log names `landed_runs`."""
         return self._ask(project, lambda connection: reading.seen(connection, project, landed_runs))
+
+    def accounts(self, project: str, landed_runs: Collection[str]) -> dict[str, Account]:
+        """How every piece of evidence ended, by id, for a wiki whose log names `landed_runs`."""
+        return self._ask(project, lambda connection: reading.accounts(connection, project, landed_runs))
 
     def pending_findings(self, project: str, landed_runs: Collection[str]) -> tuple[Finding, ...]:
         """The findings that wait for a run, ordered by id."""

@@ -20,7 +20,7 @@ from reflect.ledger.loading import loaded
 from reflect.ledger.recording import PENDING
 from reflect.ledger.tables import episodes, evidence, findings, pages, reflexions, review_items, runs, spend
 from reflect.ledger.text import load
-from reflect.model import CommitSha, EvidenceId, EvidenceKind, Finding, Value
+from reflect.model import CommitSha, EvidenceId, EvidenceKind, EvidenceMode, Finding, Outcome, Value
 from reflect.scope.context import EpisodeScope
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import OPEN, ReviewStatus
@@ -60,6 +60,17 @@ class Spent(Value):
     calls: int = 0
 
 
+class Account(Value):
+    """How one piece of evidence ended, by the newest run that says so; `mode` is what an engine was shown of it."""
+
+    kind: EvidenceKind
+    outcome: Outcome
+    reason: str
+    mode: EvidenceMode | None
+    tainted_by: str
+    run_id: str
+
+
 class LedgerCounts(Value):
     """What `reflect status` shows of one project.
 
@@ -96,6 +107,12 @@ def seen(connection: Connection, project: str, landed_runs: Collection[str] | No
     floor = dict.fromkeys(CommitSha(sha) for run in counted.values() for sha in json.loads(run.floor))
     seeded = any(run.seeded for run in counted.values())
     return SeenRows(contents, frozenset(keys), tuple(sorted(floor)), first_run=not seeded)
+
+
+def accounts(connection: Connection, project: str, landed_runs: Collection[str] | None) -> dict[str, Account]:
+    counted = counted_runs(connection, project, landed_runs)
+    rows = {row.evidence_id: row for row in _in_order(connection, project, evidence, counted)}
+    return {name: Account.model_validate(row, from_attributes=True) for name, row in sorted(rows.items())}
 
 
 def pending_findings(connection: Connection, project: str, landed_runs: Collection[str] | None) -> tuple[Finding, ...]:

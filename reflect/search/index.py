@@ -268,6 +268,23 @@ class Index:
         sql = f"SELECT path, title, text FROM documents WHERE {where} ORDER BY path"
         return [(path, title, text) for path, title, text in self._db.execute(sql, asked)]
 
+    def allowed(self, kind: str, asking: str) -> dict[tuple[str, str], tuple[str, dict[str, Any]]]:
+        """Title and keys of every row of `kind` that `asking` may see, by place and key."""
+        sql = f"SELECT place, key, title, candidate FROM documents WHERE kind = :kind AND {_ALLOWED}"
+        rows = self._db.execute(sql, {"asking": asking, "kind": kind})
+        return {(place, key): (title, _keys(keys)) for place, key, title, keys in rows}
+
+    def said_in(self, evidence: str, asking: str) -> str:
+        """The words of a session or of a commit; empty where there are none that `asking` may see."""
+        sql = f"SELECT text FROM documents WHERE place = :place AND key = :key AND {_ALLOWED}"
+        row = self._db.execute(sql, {"asking": asking, "place": GIT, "key": evidence}).fetchone()
+        return "" if row is None else str(row[0])
+
+    def withheld(self, kind: str, asking: str) -> dict[tuple[str, str], str]:
+        """Why `asking` may not see each of the other rows of `kind`, by place and key."""
+        sql = "SELECT place, key, reason FROM documents JOIN exclusions ON document = id AND asking = ? WHERE kind = ?"
+        return {(place, key): reason for place, key, reason in self._db.execute(sql, (asking, kind))}
+
     def titles(self, place: str, asking: str) -> list[tuple[str, str]]:
         """Path and title of each page of `place` that `asking` may see, by path."""
         sql = f"SELECT path, title FROM documents WHERE place = :place AND kind = :kind AND {_ALLOWED} ORDER BY path"

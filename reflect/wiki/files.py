@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from reflect.errors import PageError, WikiError
@@ -70,6 +71,17 @@ def write_new(file: Path, content: bytes, mode: int | None = None) -> None:
         sync_folder(file.parent)
     finally:
         half.unlink(missing_ok=True)
+
+
+def put_whole(file: Path, text: str) -> None:
+    """Write `file`, in place of what stands there: a reader finds the one or the other whole."""
+    half = file.with_name(f".{file.name}.{os.getpid()}.new")
+    try:
+        half.write_bytes(text.encode("utf-8", "backslashreplace"))
+        half.replace(file)
+    finally:
+        with suppress(OSError):
+            half.unlink()
 
 
 def sync_folder(folder: Path) -> None:

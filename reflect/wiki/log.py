@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -19,6 +19,9 @@ TITLE = "# Wiki Ingest Log"
 
 _RUN = r"[0-9A-Za-z_-]+"
 _LANDED = re.compile(rf"^## \[\d{{4}}-\d{{2}}-\d{{2}}\] ingest \| run ({_RUN})(?: \||[ \t]*\r?$)", re.MULTILINE)
+
+_ENTRY = re.compile(rf"## \[(\d{{4}}-\d{{2}}-\d{{2}})\] (ingest|archive|review) \| (?:run|item) ({_RUN})(?: \||$)")
+_CHANGE = re.compile(r"- (create|update|resolve|archive) (.+\.md)")
 
 _APPROVED = re.compile(rf"^## \[\d{{4}}-\d{{2}}-\d{{2}}\] review \| item ({_RUN}) \|", re.MULTILINE)
 
@@ -66,6 +69,25 @@ def with_entry(log: bytes | None, entry: str) -> bytes:
     ends = log.endswith((b"\n", b"\r"))
     gap = b"" if log.endswith((b"\n\n", b"\r\n\r\n")) else newline
     return log + (b"" if ends else newline) + gap + written
+
+
+def changes_of(log_text: str) -> Iterator[tuple[date, str, str]]:
+    """What the log says was done: the day, the word for it and the page, in the order written; a page that was moved
+    by the path it had. Lines in no known form are passed over: people write here too."""
+    day: date | None = None
+    for line in log_text.splitlines():
+        if line.startswith("## "):
+            entry = _ENTRY.match(line.rstrip())
+            day = _day(entry[1]) if entry else None
+        elif day is not None and (change := _CHANGE.fullmatch(line.rstrip())):
+            yield day, change[1], change[2].partition(" -> ")[0]
+
+
+def _day(written: str) -> date | None:
+    try:
+        return date.fromisoformat(written)
+    except ValueError:
+        return None
 
 
 def landed_runs(log_text: str) -> frozenset[str]:

@@ -146,7 +146,6 @@ WRITES: Listed = {
         "reflect/cli/reclassify.py": "proposals for a person to review, where they say",
         "reflect/cli/reflexions.py": "an export, where a person says",
         "reflect/cli/hook.py": "an agent's settings",
-        "reflect/health/files.py": "a report of an organisation's wikis, where a person says",
         "reflect/health/frames.py": "renames a column of such a report; no file",
         "reflect/ledger/set_aside.py": "moves a damaged ledger aside",
         "reflect/lint/verified.py": "what lint looked at before, below the state folder",
