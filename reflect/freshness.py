@@ -98,7 +98,7 @@ class LastRun:
     def read(cls, folder: Path) -> LastRun | None:
         """The last run of the wiki in `folder` (`.reflect/`), or None where there is none that can be read."""
         try:
-            last = cls(**json.loads(_bytes(folder / LAST_RUN)))
+            last = cls(**json.loads(bytes_of(folder / LAST_RUN)))
         except (OSError, ValueError, TypeError, RecursionError):
             return None
         texts = (last.run, last.project, last.engine, last.fingerprint, last.ledger, last.timestamp, *last.refs)
@@ -130,7 +130,7 @@ def fingerprint(root: Path, refs: Iterable[str]) -> str | None:
     state = hashlib.sha256(answer)
     for name in _INPUTS:
         try:
-            state.update(name.encode() + _bytes(root / FOLDER / name))
+            state.update(name.encode() + bytes_of(root / FOLDER / name))
         except OSError:
             continue
     state.update("\0".join(os.environ.get(name, "") for name in _LEDGER_SETTINGS).encode("utf-8", "surrogateescape"))
@@ -206,7 +206,7 @@ def _ledger_is_there(file: str) -> bool:
     return not file or Path(file).exists()
 
 
-def _bytes(file: Path) -> bytes:
+def bytes_of(file: Path) -> bytes:
     """The bytes of a file of the repository. No link is followed, and a pipe, which would never end, is empty."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as stream:
@@ -215,6 +215,6 @@ def _bytes(file: Path) -> bytes:
 
 def _logged(folder: Path, run: str) -> bool:
     try:
-        return run.encode() in _bytes(folder / "wiki" / "log.md")
+        return run.encode() in bytes_of(folder / "wiki" / "log.md")
     except OSError:
         return False

@@ -25,6 +25,7 @@ from reflect.cli import (
     search,
     session_start,
     status,
+    upgrade,
 )
 from reflect.errors import ReflectError
 
@@ -43,7 +44,6 @@ def _told_version(wanted: bool) -> None:
 app = typer.Typer(
     name="reflect",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     result_callback=_leave_with,
 )
@@ -59,6 +59,7 @@ def _about(
 
 
 app.command()(init.init)
+app.command()(upgrade.upgrade)
 app.command()(ingest.ingest)
 app.command()(status.status)
 app.command()(doctor.doctor)
@@ -82,7 +83,7 @@ app.add_typer(review.app, name="review")
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; a failure we foresee is one sentence on standard error."""
     try:
-        app(arguments)
+        app(arguments, prog_name="reflect")
     except BrokenPipeError:
         raise
     except ReflectError as error:

@@ -28,6 +28,11 @@ def offer_hook(root: Path) -> list[str]:
     return [SETTINGS]
 
 
+def has_hook(root: Path) -> bool:
+    """Whether the Claude Code settings of the repository at `root` call the hook, in whatever form."""
+    return COMMAND in json.dumps(_read(root / SETTINGS).get("hooks"))
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"))

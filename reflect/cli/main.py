@@ -1,16 +1,23 @@
 """The door. Answers the questions that must be answered at once, and loads the command line for all others.
 
-`reflect ingest` on a repository in which nothing happened takes as long as asking git, and `reflect search` as long as
-looking into an index: nothing but the standard library is imported for them (figures: README and docs/search.md).
+`reflect ingest` on a repository in which nothing happened takes as long as asking git, and so do `status` and
+`session-start`; `reflect search` takes as long as looking into an index: nothing but the standard library is imported
+for them (figures: README and docs/search.md).
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from importlib import import_module
 
-from reflect.freshness import find_root, fresh, nothing_new
+_AT_ONCE = {
+    "ingest": "reflect.cli.ingest_at_once",
+    "search": "reflect.cli.search_at_once",
+    "session-start": "reflect.cli.session_start_at_once",
+    "status": "reflect.cli.status_at_once",
+}
+"""Where a command is answered at once if it can be; what such a module cannot answer is left to the full command."""
 
 _READER_LEFT = 1
 """As the library that reads the command line leaves when its reader is gone."""
@@ -32,45 +39,12 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    if arguments[:1] == ["ingest"] and _answered_at_once(arguments[1:]):
+    command, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if command in _AT_ONCE and import_module(_AT_ONCE[command]).answered_at_once(rest):
         return 0
-    if arguments[:1] == ["search"]:
-        from reflect.cli.search_at_once import answered_at_once
-
-        if answered_at_once(arguments[1:]):
-            return 0
     from reflect.cli.app import run
 
     return run(arguments)
-
-
-def _answered_at_once(arguments: list[str]) -> bool:
-    """Whether "nothing new" was the answer to `reflect ingest` with these arguments, and has been given."""
-    where, engine, as_json = Path.cwd(), None, False
-    rest = iter(arguments)
-    for argument in rest:
-        match argument:
-            case "--json":
-                as_json = True
-            case "--force":
-                continue
-            case "--repo" if value := next(rest, None):
-                where = Path(value)
-            case "--engine" if value := next(rest, None):
-                engine = value
-            case _:
-                return False
-    root = find_root(where)
-    last = fresh(root, engine) if root is not None else None
-    if last is None:
-        return False
-    if as_json:
-        import json
-
-        print(json.dumps(nothing_new(last)))
-    else:
-        print(f"Nothing new in {last.project} since {last.timestamp}.")
-    return True
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""`reflect session-start`: what an agent is told when a session begins. Must be fast, and must never fail a session."""
+"""`reflect session-start`: the command as it is listed and explained (`reflect.cli.main` answers it at once)."""
 
 from __future__ import annotations
 
 from reflect.cli.options import HERE, Repository
-from reflect.freshness import FOLDER, find_root, fresh
+from reflect.cli.session_start_at_once import lines_for
 
 
 def session_start(repo: Repository = HERE) -> int:
-    """Say in two lines what this repository remembers, and whether something new waits to be compiled."""
-    root = find_root(repo)
-    if root is None or not (root / FOLDER / "wiki").is_dir():
-        return 0
-    print(f"This repository keeps a wiki of decisions, gotchas and preferences: read {FOLDER}/wiki/index.md first.")
-    if fresh(root) is None:
-        print("Sessions or commits are not in it yet: `reflect ingest` compiles them.")
+    """Say what this repository remembers, for an agent's session-start hook. Fast, and never fails a session.
+
+    Where something new waits: with `session_start: auto` (the default) the line REFLECT_WIKI_INGEST, for an agent that
+    compiles it in the background; with `manual` a reminder. `reflect init --hook --skill` installs both halves.
+    """
+    for line in lines_for(repo):
+        print(line)
     return 0

@@ -146,6 +146,7 @@ WRITES: Listed = {
         "reflect/cli/reclassify.py": "proposals for a person to review, where they say",
         "reflect/cli/reflexions.py": "an export, where a person says",
         "reflect/cli/hook.py": "an agent's settings",
+        "reflect/cli/status_at_once.py": "what status said last, below the state folder",
         "reflect/health/frames.py": "renames a column of such a report; no file",
         "reflect/ledger/set_aside.py": "moves a damaged ledger aside",
         "reflect/lint/verified.py": "what lint looked at before, below the state folder",
