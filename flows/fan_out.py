@@ -55,7 +55,7 @@ def _spread(night: Night, news: Sequence[News], run: Runner) -> tuple[ProjectNig
         progress.one_more(night.spent_usd)
         return done
 
-    answers = over(news, one, night.estate.nightly.at_once)
+    answers = over(news, one, night.estate.nightly.at_once, "projects")
     return tuple(_ended(answer) for answer in answers)
 
 

@@ -47,7 +47,9 @@ def sweep(estate: Estate, night: str, own_run: str | None, *, alone: bool) -> tu
 def probe(estate: Estate, projects: Sequence[str], count: int) -> tuple[News, ...]:
     """Which of `projects` have something new. One that cannot be asked counts as new: its own run says why."""
     limit_s = min(PROBE_S, estate.nightly.project_limit_s)
-    answers = over(projects, lambda project: call_within(limit_s, lambda: estate.news(project)), PROBES)
+    answers = over(
+        projects, lambda project: call_within(limit_s, lambda: estate.news(project)), PROBES, "looking for news"
+    )
     news = tuple(done.result or News(done.item, done.item, is_new=True) for done in answers)
     logger.info("probe: %d of %d projects have something new", sum(one.is_new for one in news), count)
     return news

@@ -8,11 +8,15 @@ They keep no process alive: an item that hangs for ever must not hold a worker f
 from __future__ import annotations
 
 import contextvars
+import logging
 import queue
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+counting = logging.getLogger("reflect.counting")
+counting.propagate = False  # for whoever watches, and no part of a run's log
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,8 +31,13 @@ class Done(Generic[Item, Result]):
     error: Exception | None = None
 
 
-def over(items: Iterable[Item], call: Callable[[Item], Result], workers: int) -> tuple[Done[Item, Result], ...]:
-    """Call `call` (which calls a task) on every item, `workers` at a time, in the order of `items`."""
+def over(
+    items: Iterable[Item], call: Callable[[Item], Result], workers: int, counted: str = ""
+) -> tuple[Done[Item, Result], ...]:
+    """Call `call` (which calls a task) on every item, `workers` at a time, in the order of `items`.
+
+    `counted` is what they are called where somebody watches how many are done; without it nobody is told.
+    """
 
     def one(item: Item) -> Done[Item, Result]:
         try:
@@ -50,16 +59,24 @@ def over(items: Iterable[Item], call: Callable[[Item], Result], workers: int) ->
                 return
             try:
                 done[number] = one(item)
+                _tell(counted, len(done), total)
             except BaseException as signal:  # the run is being stopped: the caller must hear of it, on its own thread
                 stopped.append(signal)
                 return
 
-    threads = [_started(work) for _ in range(min(workers, waiting.qsize()))]
+    total = waiting.qsize()
+    _tell(counted, 0, total)
+    threads = [_started(work) for _ in range(min(workers, total))]
     for thread in threads:
         thread.join()
     if stopped:
         raise stopped[0]
     return tuple(done[number] for number in sorted(done))
+
+
+def _tell(counted: str, done: int, total: int) -> None:
+    if counted:
+        counting.debug("%s: %d of %d", counted, done, total)
 
 
 def _started(work: Callable[[], None]) -> threading.Thread:

@@ -59,7 +59,9 @@ def reflect_on_sessions(engine: Engine, intake: Intake, workspace: Workspace, *,
         check()
         return str(cached(sealed(engine), sealed(session), f"checkpoint {session.id}"))
 
-    return triage.gather((done.item, done.result, done.error) for done in over(sessions, one, WORKERS))
+    return triage.gather(
+        (done.item, done.result, done.error) for done in over(sessions, one, WORKERS, "reading sessions")
+    )
 
 
 @task(name="reflect on commits", task_run_name="reflect · commits", cache_policy=NO_CACHE)

@@ -36,5 +36,5 @@ def write_pages(engine: Engine, bound: Bound, intake: Intake, workspace: Workspa
     def one(bound_action: BoundAction) -> PageDraft:
         return write_page(sealed(desk), sealed(bound_action), bound_action.action.path)
 
-    answers = over(bound.writes, one, WORKERS)
+    answers = over(bound.writes, one, WORKERS, "drafting pages")
     return gather((done.item, done.result, done.error) for done in answers).linking_to(intake.wiki)

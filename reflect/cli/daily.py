@@ -12,6 +12,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from reflect.cli.options import HERE, AsJson, Repository
+from reflect.cli.progress import waiting_for
 from reflect.cli.terminal import console
 from reflect.model import Outcome
 from reflect.overview.briefing import briefing
@@ -21,6 +22,8 @@ from reflect.overview.sessions import SessionDetail, Sessions, find_sessions, li
 from reflect.overview.timeline import Day, Happened, Timeline, timeline
 from reflect.search.refresh import wikis_of
 from reflect.workspace import Workspace
+
+_READING = "Reading what is new …"
 
 
 def sessions(
@@ -34,14 +37,16 @@ def sessions(
     """
     workspace = Workspace.open(repo)
     if session:
-        found = find_sessions(workspace, session)
+        with waiting_for(_READING):
+            found = find_sessions(workspace, session)
         if as_json:
             print(json.dumps({"sessions": [one.model_dump(mode="json") for one in found]}))
         else:
             for one in found:
                 _show_session(one)
         return 0
-    listed = list_sessions(workspace)
+    with waiting_for(_READING):
+        listed = list_sessions(workspace)
     if as_json:
         print(listed.model_dump_json())
     else:
@@ -58,7 +63,8 @@ def show_timeline(
 
     Examples: `reflect timeline`, `reflect timeline --days 90`.
     """
-    found = timeline(Workspace.open(repo), days)
+    with waiting_for(_READING):
+        found = timeline(Workspace.open(repo), days)
     if as_json:
         print(found.model_dump_json())
     else:
@@ -78,7 +84,8 @@ def metrics(
     Example: `reflect metrics --export public/badges`, and
     `https://img.shields.io/endpoint?url=<where it is served>/freshness.json` shows one.
     """
-    found = measure(Workspace.open(repo))
+    with waiting_for(_READING):
+        found = measure(Workspace.open(repo))
     written = export(found, folder) if folder is not None else ()
     if as_json:
         print(json.dumps({**found.model_dump(mode="json"), "written": list(written)}))
@@ -101,7 +108,8 @@ def context(
 
     Examples: `reflect context --max-lines 60`, `reflect context > .claude/context.md`.
     """
-    found = briefing(Workspace.open(repo), max_lines)
+    with waiting_for(_READING):
+        found = briefing(Workspace.open(repo), max_lines)
     print(found.model_dump_json() if as_json else found.text, end="\n" if as_json else "")
     return 0
 
@@ -112,7 +120,8 @@ def show_improvements(repo: Repository = HERE, as_json: AsJson = False) -> int:
     Nothing is written: copy what convinces you. Example: `reflect improve`.
     """
     workspace = Workspace.open(repo)
-    found = improve(workspace)
+    with waiting_for(_READING):
+        found = improve(workspace)
     if as_json:
         print(found.model_dump_json())
     else:

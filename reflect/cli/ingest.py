@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import sys
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 
 from reflect.cli.options import HERE, AsJson, Repository
 from reflect.cli.orchestrator import quiet_orchestrator, server_explained
+from reflect.cli.progress import progress_shown
 from reflect.pipeline.engine import engine_for
 from reflect.publish.policy import PublishMode
 from reflect.report import RunReport, render_markdown
@@ -39,13 +39,11 @@ def ingest(
     workspace.require_free()
     if not force:
         _warn_off_branch(workspace)
-    if not as_json:
-        show_progress()
     quiet_orchestrator(announce=not as_json)
     from flows.repository import ingest_repository
 
     named = ingest_repository.with_options(flow_run_name=f"ingest · {workspace.run_name}")
-    with server_explained():
+    with server_explained(), progress_shown(wanted=not as_json):
         report: RunReport = named(workspace.git.root, engine=engine, dry_run=dry_run, publish=publish)
     print(json.dumps(report.as_json()) if as_json else render_markdown(report))
     return report.exit_code
@@ -59,12 +57,3 @@ def _warn_off_branch(workspace: Workspace) -> None:
             "branch is merged (--force silences this).",
             file=sys.stderr,
         )
-
-
-def show_progress() -> None:
-    """Print what the run logs on standard error."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    logger = logging.getLogger("reflect")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)

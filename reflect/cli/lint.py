@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from reflect.cli.options import HERE, AsJson, Repository
+from reflect.cli.progress import waiting_for
 from reflect.lint.finding import LintFinding, Severity
 from reflect.lint.mend import Mended, mend, preview
 from reflect.lint.run import LintReport
@@ -36,7 +37,8 @@ def lint(
     workspace = Workspace.open(repo)
     if dry_run and not fix:
         raise typer.BadParameter("--dry-run shows what --fix would do; give both.")
-    report = check(workspace)
+    with waiting_for("Checking the wiki …"):
+        report = check(workspace)
     mended = Mended()
     if fix and dry_run:
         mended = preview(workspace, report.findings)

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from reflect.cli.bench import bench_for
-from reflect.cli.ingest import show_progress
 from reflect.cli.options import HERE, AsJson
 from reflect.cli.orchestrator import quiet_orchestrator, server_explained
+from reflect.cli.progress import progress_shown
 from reflect.errors import OrchestratorError
 from reflect.organisation.estate import Estate
 from reflect.organisation.health import health_of, reports_folder
@@ -44,12 +44,10 @@ def ingest(
     estate = Estate.load(organisation)
     for chosen in project or ():
         estate.require(chosen)
-    if not as_json:
-        show_progress()
     quiet_orchestrator(announce=not as_json)
     from flows.organisation import ingest_organisation
 
-    with server_explained():
+    with server_explained(), progress_shown(wanted=not as_json):
         state = ingest_organisation(estate.file, tuple(project or ()), dry_run=dry_run, return_state=True)
     report = state.result(raise_on_failure=False)
     if not isinstance(report, NightReport):
@@ -68,7 +66,7 @@ def lint_wikis(organisation: OrganisationFile = None, as_json: AsJson = False) -
     quiet_orchestrator(announce=not as_json)
     from flows.organisation import lint_and_report
 
-    with server_explained():
+    with server_explained(), progress_shown(wanted=not as_json):
         state = lint_and_report(estate.file, return_state=True)
     if state.is_failed():
         raise OrchestratorError(f"The lint did not come to its end ({state.message}); the report is as it was.")

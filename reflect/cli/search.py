@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from reflect.cli.options import HERE, AsJson, Repository
+from reflect.cli.progress import waiting_for
 from reflect.search.answer import Query
 from reflect.search.find import search as find
 from reflect.search.show import show
@@ -33,5 +34,7 @@ def search(
     `reflect search --wiki-only src/a.py`, `reflect search -- --no-verify`.
     """
     asked = Query(" ".join(query), phrase, wiki_only, limit, explain, backend)
-    show(find(Workspace.open(repo), asked), explain=explain, as_json=as_json)
+    with waiting_for("Bringing the index up to date …"):
+        answer = find(Workspace.open(repo), asked)
+    show(answer, explain=explain, as_json=as_json)
     return 0

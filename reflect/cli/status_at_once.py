@@ -40,7 +40,7 @@ def answered_at_once(arguments: list[str]) -> bool:
         else:
             return False
     root = find_root(where)
-    found = None if root is None else _remembered(root)
+    found = None if root is None else remembered(root)
     if found is None:
         return False
     if as_json:
@@ -87,7 +87,8 @@ def oldest_waiting(created_at: str, now: datetime) -> dict[str, Any]:
     return {"created_at": created_at, "days": max(0, (now - datetime.fromisoformat(created_at)).days)}
 
 
-def _remembered(root: Path) -> dict[str, Any] | None:
+def remembered(root: Path) -> dict[str, Any] | None:
+    """The answer that was kept for the work tree `root`, if it holds; None where it may not."""
     try:
         said = json.loads((search_folder(state_folder(), root) / KEPT).read_bytes())
         key, refs, ledger, found = said["key"], said["refs"], said["ledger"], said["found"]
