@@ -40,6 +40,10 @@ class Floor:
         return cls(what, f"{seen:.2f}", f"at least {least:.2f}", seen >= least)
 
     @classmethod
+    def at_most(cls, what: str, seen: float, most: float) -> Floor:
+        return cls(what, f"{seen:.2f}", f"at most {most:.2f}", seen <= most)
+
+    @classmethod
     def none(cls, what: str, found: Sequence[object]) -> Floor:
         return cls(what, str(len(found)), "0", not found)
 

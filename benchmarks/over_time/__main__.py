@@ -8,11 +8,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
+from benchmarks.evidence import Floor, Proof
 from benchmarks.over_time.night import Night, spend_night
 from benchmarks.over_time.replay import Replay
+
+FLAT = 2.0
+"""A late night may take this many times an early one: it reads as much, and compares with more pages."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,18 +21,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("repository", type=Path, help="a repository or bundle with sessions")
     parser.add_argument("--nights", type=int, default=30)
     parser.add_argument("--picture", type=Path, help="an SVG file to draw into")
+    parser.add_argument("--record", action="store_true", help="write the section of docs/evidence.md")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="reflect-nights-") as folder:
         _warm_up(chosen.repository, Path(folder))
         replay = Replay(chosen.repository, Path(folder) / "clone")
         nights = [spend_night(replay, evening, Path(folder) / "state") for evening in replay.evenings(chosen.nights)]
-    Console(width=120).print(_table(nights))
-    print(_summary(nights))
     if chosen.picture:
         from benchmarks.over_time.picture import draw
 
         draw(nights, chosen.picture)
-    return 1 if any(night.stirred or night.again for night in nights) else 0
+    return proof_of(nights).show()
+
+
+def proof_of(nights: Sequence[Night]) -> Proof:
+    """What the nights prove, and each of them."""
+    third = max(1, len(nights) // 3)
+    early, late = (statistics.median(night.seconds for night in part) for part in (nights[:third], nights[-third:]))
+    stirred = [path for night in nights for path in night.stirred]
+    floors = [
+        Floor.none("pages rewritten without new evidence", stirred),
+        Floor.all("evenings whose second run changed no byte", sum(not night.again for night in nights), len(nights)),
+        Floor.at_most("a late night's seconds to an early one's", late / early, FLAT),
+    ]
+    return Proof("over-time", "Over time", "python -m benchmarks.over_time", floors, "\n".join(_table(nights)))
 
 
 def _warm_up(repository: Path, folder: Path) -> None:
@@ -41,28 +54,14 @@ def _warm_up(repository: Path, folder: Path) -> None:
         spend_night(replay, evening, folder / "warm-state")
 
 
-def _table(nights: Sequence[Night]) -> Table:
-    table = Table(
-        "night", "evidence", "created", "updated", "resolved", "archived", "pages", "index KB", "search KB", "seconds"
-    )
+def _table(nights: Sequence[Night]) -> list[str]:
+    names = ("night", "evidence", "created", "updated", "resolved", "archived", "pages", "index KB", "search KB", "s")
+    rows = [f"| {' | '.join(names)} |", f"|{'---:|' * len(names)}"]
     for number, night in enumerate(nights, 1):
-        counts = (night.evidence, night.created, night.updated, night.resolved, night.archived, night.pages)
+        counts = (number, night.evidence, night.created, night.updated, night.resolved, night.archived, night.pages)
         sizes = (f"{night.index_bytes / 1000:.1f}", f"{night.search_bytes / 1000:.0f}", f"{night.seconds:.2f}")
-        table.add_row(str(number), *map(str, counts), *sizes)
-    return table
-
-
-def _summary(nights: Sequence[Night]) -> str:
-    third = max(1, len(nights) // 3)
-    early, late = (statistics.median(night.seconds for night in part) for part in (nights[:third], nights[-third:]))
-    created, updated = sum(night.created for night in nights), sum(night.updated for night in nights)
-    return (
-        f"{len(nights)} nights: {created} pages created, {updated} updates, "
-        f"{sum(night.resolved for night in nights)} resolved, {sum(night.archived for night in nights)} archived; "
-        f"{sum(len(night.stirred) for night in nights)} rewrites without new evidence, "
-        f"{sum(night.again for night in nights)} files changed by a second run; "
-        f"median night {early:.2f} s in the first third, {late:.2f} s in the last"
-    )
+        rows.append(f"| {' | '.join((*map(str, counts), *sizes))} |")
+    return rows
 
 
 if __name__ == "__main__":

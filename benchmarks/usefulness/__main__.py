@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.evidence import Floor, Proof
 from benchmarks.plain import ingest_without_prefect
 from benchmarks.usefulness.agreement import agreement, disagreements, read_verdicts, unjudged
 from benchmarks.usefulness.cards import Sources, control_cards, page_cards, sheet
@@ -20,6 +21,11 @@ from reflect.workspace import Workspace
 
 FLOOR = 0.75
 """The share of pages that both judges must find useful."""
+
+_HOW = """\
+Every page that the extractive engine published by itself in one real repository, judged by two who did not see each
+other's verdicts, from the page and its evidence alone, against `benchmarks/usefulness/rubric.md`. Controls are cards of
+sentences drawn at random from the same evidence, mixed in unmarked: a judge who finds everything useful shows there."""
 
 CARDS, KEY = "cards.md", "key.json"
 
@@ -35,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     read = commands.add_parser("score", help="compare what two judges wrote")
     read.add_argument("folder", type=Path)
     read.add_argument("verdicts", type=Path, nargs=2)
+    read.add_argument("--record", action="store_true", help="write the section of docs/evidence.md")
     chosen = parser.parse_args(arguments)
     if chosen.command == "sheet":
         return _sheet(chosen.repository, chosen.folder, chosen.controls, chosen.seed)
@@ -70,19 +77,29 @@ def _score(folder: Path, first: Path, second: Path) -> int:
     if missing := unjudged(one, two):
         raise ReflectError(f"{len(missing)} items were judged by one judge alone, the first is {missing[0]}.")
     useful = agreement(one, two, origins, cards=True, controls=False)
+    controls = agreement(one, two, origins, cards=True, controls=True)
     rows = {
         "pages that are useful": useful,
         "statements worth keeping": agreement(one, two, origins, cards=False, controls=False),
-        "controls that are useful": agreement(one, two, origins, cards=True, controls=True),
+        "controls that are useful": controls,
         "control statements worth keeping": agreement(one, two, origins, cards=False, controls=True),
     }
-    print("| judged blind | first judge | second judge | both | either | kappa |\n|---|---|---|---|---|---|")
+    table = ["| judged blind | first judge | second judge | both | either | kappa |", "|---|---|---|---|---|---:|"]
     for name, row in rows.items():
         shares = " | ".join(row.share(kept) for kept in (row.first, row.second, row.both, row.either))
-        print(f"| {name} | {shares} | {row.kappa:.2f} |")
-    print("\nWhere they disagree:\n")
-    print("\n".join(f"- {line}" for line in disagreements(one, two, origins)))
-    return 0 if useful.items and min(useful.first, useful.second) >= FLOOR * useful.items else 1
+        table.append(f"| {name} | {shares} | {row.kappa:.2f} |")
+    told = [f"- {line}" for line in disagreements(one, two, origins)]
+    floors = [
+        Floor.at_least(f"share of {useful.items} pages that the {which} judge finds useful", share, FLOOR)
+        for which, share in (("first", useful.kept(useful.first)), ("second", useful.kept(useful.second)))
+    ]
+    return Proof(
+        "usefulness",
+        "Pages worth reading",
+        "python -m benchmarks.usefulness score",
+        floors,
+        "\n".join([_HOW, "", *table, "", "Where the two disagree:", "", *(told or ["- nowhere"])]),
+    ).show()
 
 
 if __name__ == "__main__":

@@ -34,8 +34,12 @@ class Agreement:
         chance = one * two + (1 - one) * (1 - two)
         return 1.0 if chance == 1 else (agreed - chance) / (1 - chance)
 
-    def share(self, kept: int) -> str:
-        return f"{kept} of {self.items} ({kept / self.items:.0%})" if self.items else "none"
+    def kept(self, count: int) -> float:
+        """`count` as a share of all items; 0 where there are none."""
+        return count / self.items if self.items else 0.0
+
+    def share(self, count: int) -> str:
+        return f"{count} of {self.items} ({self.kept(count):.0%})" if self.items else "none"
 
 
 def read_verdicts(path: Path) -> Verdicts:
