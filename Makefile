@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo serve test check format bench evidence clean
+.PHONY: help setup demo serve test check format bench fuzz evidence clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ format: $(READY) ## format and mend what can be mended
 
 bench: $(READY) ## the figures of the README
 	$(BIN)/python -m benchmarks
+
+fuzz: $(READY) ## damage the inputs of every reader for ten minutes (MINUTES=10 SEED=1)
+	$(BIN)/python -m benchmarks.fuzz --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 evidence: $(READY) ## prove it again, and write docs/evidence.md; takes most of an hour
 	$(BIN)/python -m benchmarks.knowledge --record

@@ -7,9 +7,18 @@ from collections.abc import Iterator
 
 from tests.conftest import ROOT
 
-A_TO_E = {1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 14, 15, 18, 20, 21, 22, 23, 26, 27, 28, 31, 34, 35, 37, 39, 40, 41, 43, 44}
-A_TO_E |= {45, 47, 49, 54, 56, 57, 64, 65, 66, 67, 68, 69, 73, 74, 75, 76, 78}
-"""The rows of sections A to E that must never happen here."""
+SERIOUS = frozenset(
+    map(
+        int,
+        """
+    1 2 3 4 7 8 9 10 11 12 14 15 17 18 20 21 22 23 26 27 28 29 31 32 34 35 37 39 40 41 43 44 45 47 48 49 53 54 56
+    57 61 64 65 66 67 68 69 73 74 75 76 78 80 81 83 85 87 88 89 91 93 94 95 97 99 102 104 105 106 109 110 112 115
+    116 117 118 120 122 123 124 125 129 131 132 134 135 137 138 141 142 143 144 145 146 147 148 149 152 154 155
+    156 157 159 161 162
+        """.split(),
+    )
+)
+"""The rows that must never happen here: those of the first two of three priorities."""
 
 NAMED = re.compile(r"def test_hazard_(\d+(?:_(?:and_|to_)?\d+)*)_|hazard-(\d+(?:-\d+)?)-(?!\d)")
 LISTED = re.compile(r"^\| (\d+) \| .+ \| (`tests/.+`) \|$", re.MULTILINE)
@@ -21,8 +30,15 @@ def test_every_row_names_tests_that_carry_its_number() -> None:
         assert files <= carried.get(row, set()), f"row {row} is not tested in {sorted(files - carried.get(row, set()))}"
 
 
-def test_no_row_of_the_first_five_sections_is_missing() -> None:
-    assert A_TO_E - _listed().keys() == set()
+def test_no_serious_row_is_without_a_test_or_a_reason() -> None:
+    listed = _listed().keys()
+    assert _excused() & listed == set()
+    assert SERIOUS - listed == _excused()
+
+
+def _excused() -> set[int]:
+    table = (ROOT / "docs" / "hazards.md").read_text(encoding="utf-8").partition("## Without a test")[2]
+    return {int(row) for row in re.findall(r"^\| (\d+) \| .+ \|$", table, re.MULTILINE)}
 
 
 def _listed() -> dict[int, set[str]]:

@@ -17,8 +17,14 @@ from benchmarks.evidence import ROOT
 from benchmarks.faults.grown import REPOSITORIES, build, grow_on
 
 _CLOCKED = {"started_at", "finished_at", "number"}
-_NIGHTS = {"nights", "night_projects", "leases", "sqlite_sequence"}
-"""A killed night happened, and stays on record; what it did to each project is compared."""
+_NIGHTS = {"nights", "night_projects", "lint_runs", "leases", "sqlite_sequence"}
+"""A killed night happened, and stays on record, and so does what was linted in it; what it did to each project is
+compared, and what the newest lint found."""
+
+_NEWEST_LINTS = """
+select project_id, state, reason, pages, errors, warnings, hints, details from lint_runs
+where number in (select max(number) from lint_runs group by project_id)
+"""
 
 PATIENCE_S = 300
 
@@ -135,8 +141,9 @@ def _rows(ledger: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     with closing(sqlite3.connect(ledger)) as connection:
         tables = [name for (name,) in connection.execute("select name from sqlite_master where type='table'")]
-        for table in sorted(set(tables) - _NIGHTS):
-            cursor = connection.execute(f"select * from {table}")
+        asked = {table: f"select * from {table}" for table in sorted(set(tables) - _NIGHTS)}
+        for table, query in (asked | {"newest lints": _NEWEST_LINTS}).items():
+            cursor = connection.execute(query)
             names = [column[0] for column in cursor.description]
             kept = [index for index, name in enumerate(names) if name not in _CLOCKED]
             for row in sorted(repr([row[index] for index in kept]) for row in cursor):

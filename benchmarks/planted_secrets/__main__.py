@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import hashlib
 import re
 import subprocess
 import sys
@@ -84,7 +85,8 @@ def _eaten(sample: Path) -> Iterator[tuple[str, int, list[str], bool]]:
         ]
         yield _survive("UUIDs", sorted({one for text in texts for one in _UUID.findall(text)}), keep, True)
         lines = [line for text in _lock_files(clone) for line in text.splitlines() if line.strip()]
-        yield _survive("lines of lock files", lines, keep, False)
+        yield _survive("lines of its lock files", lines, keep, False)
+        yield _survive("lines of made lock files", list(_made_lock_lines()), keep, True)
         blobs = [base64.b64encode(_git(clone, "show", "-s", "--format=%B", one).encode()).decode() for one in commits]
         yield _survive("messages in base64", blobs, keep, False)
 
@@ -99,6 +101,20 @@ def _lock_files(clone: Path) -> Iterator[str]:
     for name in _git(clone, "ls-tree", "-r", "--name-only", "HEAD").splitlines():
         if Path(name).name in _LOCKS:
             yield _git(clone, "show", f"HEAD:{name}")
+
+
+def _made_lock_lines() -> Iterator[str]:
+    """What lock files of seven package managers say of a hundred packages: digests, which are no secrets."""
+    for number in range(100):
+        digest = hashlib.sha512(str(number).encode()).digest()
+        b64, half = base64.b64encode(digest).decode(), base64.b64encode(digest[:32]).decode()
+        yield f'      "integrity": "sha512-{b64}",'
+        yield f"  integrity sha512-{b64}"
+        yield f"    resolution: {{integrity: sha512-{b64}}}"
+        yield f'checksum = "{digest[:32].hex()}"'
+        yield f"example.com/module{number} v1.{number}.0 h1:{half}"
+        yield f'    {{file = "package_{number}-1.0.tar.gz", hash = "sha256:{digest[:32].hex()}"}},'
+        yield f'resolved "https://registry.example/package-{number}/-/package-{number}-1.0.tgz#{digest[:20].hex()}"'
 
 
 def _git(where: Path, *arguments: str) -> str:

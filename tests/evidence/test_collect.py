@@ -439,7 +439,7 @@ class TestShapesOfRepositories:
         assert [commit.sha for commit in batch.commits] == [first] and batch.default_branch is None
         assert any("detached" in note for note in batch.notes)
 
-    def test_hazard_47_shallow(self, repository: GitRepository, tmp_path: Path) -> None:
+    def test_hazard_47_and_48_shallow(self, repository: GitRepository, tmp_path: Path) -> None:
         for number in range(4):
             repository.commit(f"commit {number}", {"a": str(number)})
         clone = tmp_path / "clone"
@@ -504,7 +504,7 @@ class TestShapesOfRepositories:
         main = run(repository.path, default_branch="main")
         assert run(repository.path / where, default_branch="main") == main
 
-    def test_submodules_are_said(self, repository: GitRepository, tmp_path: Path) -> None:
+    def test_hazard_61_submodules_are_said_and_not_entered(self, repository: GitRepository, tmp_path: Path) -> None:
         inner = GitRepository.create(tmp_path / "inner")
         inner.commit("a commit of another repository")
         repository.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.path), "inner")
@@ -512,6 +512,15 @@ class TestShapesOfRepositories:
         batch = run(repository.path)
         assert [commit.subject for commit in batch.commits] == ["add a submodule"]
         assert any("Submodules" in note for note in batch.notes)
+
+    def test_hazard_117_what_entire_keeps_for_itself_is_not_read(self, repository: GitRepository) -> None:
+        """Its shadow branches hold transcripts before anything was taken out of them."""
+        repository.commit("first")
+        repository.checkpoint_branch([("aaaaaaaaaaaa", [stored(talk("s1", "not yet redacted"))])])
+        for shadow in ("entire/2b4f177", "entire/2b4f177-e3b0c4", "entire/sessions/v1", "other/checkpoints/v1"):
+            repository.git("branch", shadow, "entire/checkpoints/v1")
+        repository.git("branch", "-D", "-q", "entire/checkpoints/v1")
+        assert run(repository.path).sessions == ()
 
     def test_hazard_28_links_in_the_work_tree_lead_nowhere(self, repository: GitRepository, tmp_path: Path) -> None:
         secret = tmp_path / "secret.jsonl"

@@ -94,7 +94,7 @@ def test_a_project_sees_nothing_of_another(ledger: Ledger) -> None:
     assert history.counts == (CountRow(PROJECT, "night-2", at(2), "linted", 3, 0, 1, 0, 0, 0),)
 
 
-def test_counts_outlive_details_and_both_are_forgotten_in_the_end(
+def test_hazard_112_counts_outlive_details_and_both_are_forgotten_in_the_end(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "KEPT", 3)

@@ -118,6 +118,6 @@ def test_hazard_102_every_statement_names_the_project(ledger: Ledger) -> None:
         lambda ledger: ledger.rebuild(WikiSources("", [], [], {})),
     ],
 )
-def test_no_project_is_an_error_and_no_answer(ledger: Ledger, ask: Callable[[Ledger], object]) -> None:
+def test_hazard_149_no_project_is_an_error_and_no_answer(ledger: Ledger, ask: Callable[[Ledger], object]) -> None:
     with pytest.raises(LedgerError, match="without a project"):
         ask(ledger)

@@ -59,6 +59,18 @@ def test_a_clone_holds_heads_and_checkpoints_and_its_tree_the_wiki_alone(clone: 
     assert Git.open(tree).default_branch(None).name == "main"
 
 
+def test_hazard_61_a_submodule_that_nobody_may_read_is_not_asked_for(clone: Clone, remote: GitRepository) -> None:
+    modules = '[submodule "inner"]\n\tpath = inner\n\turl = https://127.0.0.1:1/private.git\n'
+    (remote.path / ".gitmodules").write_text(modules)
+    remote.git("add", ".gitmodules")
+    remote.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},inner")
+    remote.git("commit", "-q", "-m", "add a private submodule")
+    clone.fetch()
+    tree = clone.checked_out()
+    assert Git.open(tree).default_branch(None).tips == (remote.git("rev-parse", "HEAD"),)
+    assert not (tree / "inner").exists()
+
+
 def test_a_clone_drops_deleted_branches_and_keeps_checkpoints(clone: Clone, remote: GitRepository) -> None:
     remote.git("branch", "a")
     remote.git("update-ref", "refs/entire/checkpoints/v2/one", "HEAD")

@@ -144,6 +144,18 @@ def test_a_briefing_holds_no_word_of_a_stranger_or_of_another_project(shop: Work
     assert found.evidence_only >= 3
 
 
+def test_hazard_131_a_work_tree_is_told_nothing_of_another(shop: Workspace) -> None:
+    GitRepository(shop.git.root).git("add", ".reflect")
+    GitRepository(shop.git.root).git("commit", "-q", "-m", "the wiki")
+    GitRepository(shop.git.root).git("worktree", "add", "-q", "../other", "-b", "other")
+    page(shop, "preferences/here.md", "Hereword")
+    there = Workspace.open(shop.git.root.parent / "other", shop.settings)
+    assert there.project.project_id == shop.project.project_id
+    assert "Hereword" in briefing(shop).text
+    assert "Hereword" not in briefing(there).text + timeline(there, 36500).model_dump_json()
+    assert any(RULE in one.path for one in there.wiki.read().pages)
+
+
 @pytest.mark.parametrize("budget", [10, 11, 14, 17, 30, 80])
 def test_a_briefing_keeps_its_budget_and_gives_every_section_its_turn(shop: Workspace, budget: int) -> None:
     for number in range(12):

@@ -20,7 +20,7 @@ def test_hazard_74_what_may_stand_nowhere_stands_nowhere(score: Score) -> None:
     assert score.forbidden == []
 
 
-def test_what_is_published_is_mostly_right_and_mostly_all(score: Score) -> None:
+def test_hazard_147_what_is_published_is_mostly_right_and_mostly_all(score: Score) -> None:
     if score.half.name == "test":
         assert score.precision >= PRECISION
         assert score.recall >= RECALL

@@ -249,7 +249,7 @@ def test_applying_twice_changes_nothing_more(ledger: Ledger, kept: Preimages) ->
     assert scope_of(ledger) == BOUND
 
 
-def test_rollback_gives_back_and_spares_what_an_operator_changed(ledger: Ledger, kept: Preimages) -> None:
+def test_hazard_123_rollback_gives_back_and_spares_what_an_operator_changed(ledger: Ledger, kept: Preimages) -> None:
     """R1: an operator's scope stays; a drop and an edit stay too, on a record whose scope goes back."""
     rows = [record(name) for name in ("r-1", "r-2", "r-3")]
     ledger.take_over("shop", rows)

@@ -18,6 +18,8 @@ from reflect.scope.projects import (
     project_id_for,
     repository_name,
 )
+from reflect.settings import Settings
+from reflect.workspace import Workspace
 from tests.scope.cases import CHILD, House, P, Q, project
 
 ROOT_COMMIT = "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678"
@@ -219,6 +221,19 @@ def test_hazard_129_worktree_name_is_never_the_project(tmp_path: Path) -> None:
         assert "burnell" not in registry_of(top).projects[0].project_id
         assert "wt" not in registry_of(top).projects[0].project_id
     assert local_project(near, Config(), ROOT_COMMIT).project_id == "payments-a1b2c3"
+
+
+def test_hazard_105_a_configuration_further_down_changes_nothing(tmp_path: Path) -> None:
+    repository = GitRepository.create(tmp_path / "payments")
+    repository.commit("first", {"a.py": "1"})
+    before = Workspace.open(repository.path, Settings(state_dir=tmp_path / "state"))
+    for inside in ("src", "src/.reflect", ".git/.reflect"):
+        folder = repository.path / inside / ("" if inside.endswith(".reflect") else ".reflect")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.yaml").write_text("project_id: somebody-else\n")
+    for asked in (repository.path, repository.path / "src"):
+        opened = Workspace.open(asked, before.settings)
+        assert (opened.project, opened.config) == (before.project, before.config)
 
 
 def test_worktree_inside_another_projects_root_is_its_own_repository(tmp_path: Path) -> None:

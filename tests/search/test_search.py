@@ -106,7 +106,7 @@ def test_hazard_110_what_is_left_out_takes_no_place_among_the_first(shop: Search
     assert sorted(shop.found("cache", wiki_only=True, limit=2)) == ["a/own-1.md", "a/own-2.md"]
 
 
-def test_no_project_is_an_error_and_not_an_empty_answer() -> None:
+def test_hazard_149_no_project_is_an_error_and_not_an_empty_answer() -> None:
     with pytest.raises(ScopeError):
         exclusion(Candidate("fact", "global", None), None)
 

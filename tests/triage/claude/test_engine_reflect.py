@@ -76,7 +76,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("wrong", "reason"), WRONG)
-def test_what_fails_is_asked_for_once_more_with_the_reason_and_then_set_aside(wrong: Any, reason: str) -> None:
+def test_hazard_146_what_fails_is_asked_for_once_more_with_the_reason_and_then_set_aside(
+    wrong: Any, reason: str
+) -> None:
     good = found(RULE, "e3")
     provider = Provider({"reflect": [answer(wrong, good), answer(wrong, good)]})
     findings = engine(provider).reflect(one(), EvidenceMode.FULL)
@@ -114,7 +116,7 @@ def test_hazard_143_and_144_no_answer_is_complete_unless_its_stop_reason_says_so
         engine(provider).reflect(one(), EvidenceMode.FULL)
 
 
-def test_unreadable_is_asked_again_once() -> None:
+def test_hazard_85_unreadable_is_asked_again_once() -> None:
     provider = Provider({"reflect": [Unreadable("cut short."), answer(found(RULE, "e3"))]})
     assert len(engine(provider).reflect(one(), EvidenceMode.FULL)) == 1
     assert "cut short" in provider.asked[1].content

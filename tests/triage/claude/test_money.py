@@ -77,7 +77,7 @@ def test_one_call_over_its_cap_is_not_made_and_stops_no_other() -> None:
 
 
 @pytest.mark.parametrize("whose", ["repository", "night"])
-def test_four_at_once_do_not_pass_a_cap(workspace: Workspace, whose: str) -> None:
+def test_hazard_91_four_at_once_do_not_pass_a_cap(workspace: Workspace, whose: str) -> None:
     one = estimate(ASK, HAIKU)
     bill = Bill(_capped(workspace, **{f"{whose}_usd": one * 4.5}))
     turned_away: list[CapReached] = []

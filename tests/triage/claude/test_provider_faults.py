@@ -187,7 +187,7 @@ def test_nobody_listening_costs_nothing() -> None:
         assert [(ended.status, ended.usd) for _, ended in calls.ended] == [("failed", 0.0)] * 2
 
 
-def test_three_failures_in_a_row_end_the_asking() -> None:
+def test_hazard_91_three_failures_in_a_row_end_the_asking() -> None:
     with FakeApi(in_turn(_failing(500))) as api:
         messages = asking(api, retries=0)
         for _ in range(3):
