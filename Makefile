@@ -43,11 +43,13 @@ bench: $(READY) ## the figures of the README
 fuzz: $(READY) ## damage the inputs of every reader for ten minutes (MINUTES=10 SEED=1)
 	$(BIN)/python -m benchmarks.fuzz --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
-evidence: $(READY) ## prove it again, and write docs/evidence.md; takes most of an hour
+evidence: $(READY) ## prove it again, and write docs/evidence.md; as root, takes two hours
 	$(BIN)/python -m benchmarks.knowledge --record
 	$(BIN)/python -m benchmarks.integrity --record
 	$(BIN)/python -m benchmarks.planted_secrets --record
 	$(BIN)/python -m benchmarks.faults.kill --record
+	$(BIN)/python -m benchmarks.faults.outages --record
+	$(BIN)/python -m benchmarks.projection --record
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

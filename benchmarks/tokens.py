@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             copy = Path(folder) / "copy"
             subprocess.run(["git", "clone", "-q", "--mirror", str(repository), str(copy / ".git")], check=True)
             subprocess.run(["git", "-C", str(copy), "config", "core.bare", "false"], check=True)
-            first = _night(copy, Path(folder) / "state")
+            first = night(copy, Path(folder) / "state")
             more = _one_more(copy, Path(folder) / "state")
         grown.append(more.sent.tokens())
         good &= first.share > 0.999 and first.sent.tokens("write") / first.pages < OTHER_SCHEME / CHARS_PER_TOKEN
@@ -140,7 +140,7 @@ def _add(table: Table, name: str, first: Night, more: Night) -> None:
     )
 
 
-def _night(repository: Path, state: Path) -> Night:
+def night(repository: Path, state: Path) -> Night:
     settings = Settings(state_dir=state, source_date_epoch=1_790_000_000)
     folder = repository / ".reflect"
     folder.mkdir(exist_ok=True)
@@ -171,7 +171,7 @@ def _one_more(repository: Path, state: Path) -> Night:
         .prompt("never round amounts before the last step of the margin report")
     )
     GitRepository(repository).checkpoint_ref(ulid(at, "one more"), [StoredSession(transcript.encode(), "one-more")], at)
-    return _night(repository, state)
+    return night(repository, state)
 
 
 if __name__ == "__main__":

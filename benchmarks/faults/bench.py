@@ -8,8 +8,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +78,23 @@ class Bench:
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=PATIENCE_S,
                               env=self.environment | dict(more or {}))  # fmt: skip
 
+    @contextmanager
+    def begun(self, more: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+        """A night under way; what it says is for the caller to read."""
+        command = [sys.executable, "-m", "reflect.cli.main", *self.arguments]
+        said = subprocess.PIPE
+        environment = self.environment | dict(more or {})
+        with subprocess.Popen(command, stdout=said, stderr=said, text=True, cwd=ROOT, env=environment) as night:
+            yield night
+
+    @property
+    def ledger(self) -> Path:
+        return self.folder / "state" / "ledger.db"
+
+    def pages(self) -> int:
+        """How many files stand in all wikis now."""
+        return sum(1 for name in REPOSITORIES for _ in (self.folder / name / ".reflect" / "wiki").rglob("*.md"))
+
     @property
     def arguments(self) -> tuple[str, ...]:
         return ("org", "ingest", "--json", "--organisation", str(self.file))
@@ -104,7 +121,7 @@ class Bench:
             for path in (self.folder / name, self.folder / f"{name}.git"):
                 if path.exists():
                     found |= _history(path)
-        return found | _rows(self.folder / "state" / "ledger.db")
+        return found | _rows(self.ledger)
 
 
 def difference(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:

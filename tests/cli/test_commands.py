@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
+from reflect.wiki.lock import repository_lock
+from reflect.workspace import Workspace
 from tests.conftest import ROOT, CommandLine, command_line_in
 
 
@@ -72,6 +74,15 @@ def test_status_before_the_first_run(reflect: CommandLine, repository: GitReposi
     assert status["sources"]["default_branch"] == "main"
     shown = reflect("status", "--repo", repository.path).stdout
     assert "main" in shown and "reflect ingest" in shown
+
+
+def test_a_second_run_at_the_same_time_is_turned_away(reflect: CommandLine, repository: GitRepository) -> None:
+    reflect("init", "--repo", repository.path)
+    before = {path: path.read_bytes() for path in (repository.path / ".reflect").rglob("*") if path.is_file()}
+    with repository_lock(Workspace.open(repository.path).lock):
+        done = reflect("ingest", "--repo", repository.path, check=5)
+    assert str(os.getpid()) in done.stderr
+    assert {path: path.read_bytes() for path in (repository.path / ".reflect").rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.parametrize("command", ["ingest", "init", "status"])
