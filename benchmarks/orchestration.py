@@ -109,10 +109,11 @@ def _nothing_new(repository: Path) -> None:
 
 
 @contextmanager
-def server(place: Path) -> Iterator[str]:
+def server(place: Path, port: int | None = None) -> Iterator[str]:
+    """A Prefect server of its own with its database below `place`; the address of its API."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        port = port or probe.getsockname()[1]
     environment = {**os.environ, **_SERVER, "PREFECT_HOME": str(place / "server")}
     environment |= {"PREFECT_SERVER_API_HOST": "127.0.0.1", "PREFECT_SERVER_API_PORT": str(port)}
     command = [sys.executable, "-m", "prefect", "server", "start", "--no-ui"]
