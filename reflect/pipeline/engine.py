@@ -7,9 +7,13 @@ from dataclasses import replace
 from functools import lru_cache
 
 from reflect.errors import RepositoryError
+from reflect.evidence.inventory import take_inventory
 from reflect.evidence.redaction import Redactor
+from reflect.model import PageSummary
 from reflect.pipeline.batches import BatchesInLedger
 from reflect.pipeline.bill import Bill
+from reflect.scope.context import ScopeContext
+from reflect.scope.visibility import Candidate, exclusion
 from reflect.triage.claude.estimating import Estimate
 from reflect.triage.engine import Engine
 from reflect.triage.engines import engine_named
@@ -43,11 +47,26 @@ def premises_of(workspace: Workspace) -> Premises:
         format=workspace.format,
         redact=Redactor(workspace.config.redact).redact,
         in_repository=_lookup(workspace),
-        project=workspace.project.project_id,
+        shows=_admission(workspace),
         api_key="" if key is None else key.get_secret_value(),
         base_url=workspace.settings.anthropic_base_url,
         answers=workspace.settings.state / "results" / "answers",
     )
+
+
+def _admission(workspace: Workspace) -> Callable[[PageSummary], bool]:
+    """Whether a page of the wiki may be seen here, by the function that decides it for every search."""
+
+    @lru_cache(maxsize=1)
+    def context() -> ScopeContext:
+        found = take_inventory(workspace.git, workspace.default)
+        known = (*found.checkpoints, *found.contents)
+        return ScopeContext.of((), (), workspace.registry, workspace.project, known)
+
+    def shows(page: PageSummary) -> bool:
+        return exclusion(Candidate.of_page(page, context().scope_of_page(page)), workspace.project) is None
+
+    return shows
 
 
 def _lookup(workspace: Workspace) -> Callable[[str], bool]:

@@ -24,6 +24,7 @@ from reflect.scope.projects import Project, Registry
 from reflect.scope.proposal import EvidenceScope, Recorded
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
 from reflect.scope.vocabulary import MemoryType
+from reflect.scope.workspaces import place
 
 _SHORTEST_SHA = 4
 _KEYLESS_CONFIDENCE = 0.6
@@ -192,6 +193,19 @@ class ScopeContext:
         resolved = resolve_stored_scope(keys)
         unapproved = page.scope_keys.get("memory_type") == MemoryType.CANDIDATE_PREFERENCE
         return resolved.as_invalid() if unapproved else resolved
+
+    def scope_of_session(self, session: Session) -> ResolvedMemoryScope:
+        """Who may find a session by its words: the one project that it ran in, by every directory it recorded.
+
+        A directory in no project's root tells nothing. A session that ran in several projects is nobody's: what was
+        said in it of one would be found in the other.
+        """
+        recorded = Recorded(self.repository, session.workspace, session.workspaces)
+        own = self.project.project_id
+        projects = sorted({name for name in place(recorded, self.registry).projects if name is not None}) or [own]
+        if len(projects) > 1:
+            return ResolvedMemoryScope.of_project(own).as_invalid()
+        return ResolvedMemoryScope.of_project(projects[0])
 
 
 def stated_scope(page: PageSummary) -> dict[str, object]:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from reflect.errors import ScopeError
-from reflect.model import Origin
+from reflect.model import Origin, PageSummary
 from reflect.scope.projects import Project
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
 from reflect.scope.vocabulary import MemoryType, Scope
@@ -63,6 +63,12 @@ class Candidate:
             learnable=learnable,
             pending=pending,
         )
+
+    @classmethod
+    def of_page(cls, page: PageSummary, resolved: ResolvedMemoryScope) -> Candidate:
+        """A page whose scope has been resolved."""
+        memory_type = str(page.scope_keys.get("memory_type", MemoryType.FACT))
+        return cls.of(resolved, memory_type, learnable=teaches(page.scope_keys))
 
     @classmethod
     def of_keys(cls, keys: Mapping[str, Any], *, pending: bool = False) -> Candidate:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     Row = namedtuple("Row", "project title text keys")
 
-VERSION = 4
+VERSION = 5
 """Rises whenever the same repository would be indexed otherwise."""
 
 BUSY_S = 30.0

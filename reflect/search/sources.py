@@ -9,7 +9,7 @@ from reflect.evidence.redaction import Redactor
 from reflect.model import Commit, Session, Speaker, digest
 from reflect.scope.context import ScopeContext, stated_scope
 from reflect.scope.stored import ResolvedMemoryScope, resolve_stored_scope
-from reflect.scope.visibility import Candidate, teaches
+from reflect.scope.visibility import Candidate
 from reflect.scope.vocabulary import ORGANISATION, MemoryType
 from reflect.search.answer import COMMIT, GIT, ORGANISATION_WIKI, PAGE, SESSION
 from reflect.wiki.page import Page
@@ -48,8 +48,6 @@ def page_document(page: Page, place: str, context: ScopeContext, redactor: Redac
     key = page_key(page.path, redactor)
     summary = page.summary()
     resolved = _page_scope(page, place, context)
-    keys = summary.scope_keys
-    candidate = Candidate.of(resolved, str(keys.get("memory_type", MemoryType.FACT)), learnable=teaches(keys))
     tags = " ".join(summary.tags)
     text = redactor.redact(page.body)[:_LONGEST_TEXT]
     return Document(
@@ -61,7 +59,7 @@ def page_document(page: Page, place: str, context: ScopeContext, redactor: Redac
         project=resolved.project_id or (ORGANISATION if place == ORGANISATION_WIKI else ""),
         title=redactor.redact(page.title),
         text=f"{text}\n{redactor.redact(tags)}" if tags else text,
-        candidate=candidate,
+        candidate=Candidate.of_page(summary, resolved),
         keyless=not stated_scope(summary),
     )
 
@@ -81,24 +79,18 @@ def session_document(session: Session, context: ScopeContext) -> Document | None
     text = "\n\n".join([*summary, *(words for words in said if words.strip())])[:_LONGEST_TEXT]
     if not text.strip():
         return None
-    project = _project_of(session, context)
+    scope = context.scope_of_session(session)
     return Document(
         place=GIT,
         key=session.id,
         kind=SESSION,
         path=None,
         name=session.id,
-        project=project,
+        project=scope.project_id or "",
         title=_first_line(text),
         text=text,
-        candidate=Candidate.of(ResolvedMemoryScope.of_project(project), MemoryType.EPISODE),
+        candidate=Candidate.of(scope, MemoryType.EPISODE),
     )
-
-
-def _project_of(session: Session, context: ScopeContext) -> str:
-    """The project a session belongs to: the one that holds the directory it was started in, else its repository's."""
-    detected = context.registry.detect(session.workspace)
-    return context.project.project_id if detected is None else detected.project.project_id
 
 
 def _summary(session: Session) -> Iterator[str]:

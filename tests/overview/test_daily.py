@@ -90,6 +90,20 @@ def test_a_session_of_another_project_in_the_same_repository_is_counted_and_not_
     assert "secretword" not in found.model_dump_json() + timeline(several, 36500).model_dump_json()
 
 
+def test_a_session_that_ran_in_two_projects_is_found_in_neither(shop: Workspace) -> None:
+    inside = shop.git.root / "admin"
+    inside.mkdir()
+    admin = shop.project.model_copy(update={"project_id": "admin", "workspace_roots": (str(inside),)})
+    transcript = ClaudeTranscript("s-both", cwd=str(shop.git.root)).prompt("look at both").reply("Done.")
+    transcript.cwd = str(inside)
+    transcript.prompt("the admin rule is secretword")
+    GitRepository(shop.git.root).checkpoint_ref("01KKZZZZZZZZZZZZZZZZZZZZZZ", [StoredSession(transcript.encode(), "s")])
+    several = replace(shop, registry=replace(shop.registry, projects=(shop.project, admin)))
+    assert list_sessions(several).withheld == 1
+    assert "secretword" not in list_sessions(several).model_dump_json()
+    assert "secretword" not in list_sessions(replace(several, project=admin)).model_dump_json()
+
+
 def test_the_timeline_has_every_commit_on_its_day_and_the_pages_of_the_log(shop: Workspace) -> None:
     found = timeline(shop, 36500)
     raw = subprocess.run(

@@ -50,7 +50,7 @@ KEYS_MADE: Listed = {
         "reflect/scope/stored.py::resolve_stored_scope": "what stored keys mean",
         "reflect/scope/context.py::ScopeContext.scope_of": "a session or commit is its repository's",
         "reflect/scope/context.py::ScopeContext.scope_of_page": "a page without keys, of sources that are here",
-        "reflect/search/sources.py::session_document": "a session is its repository's",
+        "reflect/scope/context.py::ScopeContext.scope_of_session": "a session is the one project's that it ran in",
         "reflect/search/sources.py::commit_document": "a commit is its repository's",
     },
     "reflect.scope.proposal.EvidenceScope": {

@@ -43,7 +43,7 @@ def engine_asking(
         format=premises.format,
         redact=premises.redact,
         in_repository=premises.in_repository,
-        project=premises.project,
+        shows=premises.shows,
         corrections=premises.corrections,
         prefilter=prefilter,
     )

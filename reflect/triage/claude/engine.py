@@ -55,12 +55,16 @@ def _is_nowhere(_: str) -> bool:
     return False
 
 
+def _is_hidden(_: PageSummary) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What the engine is told of where it works.
 
     `models` names the model of each purpose. `redact` takes secrets out of a text, `in_repository` says
-    whether an identifier occurs in the repository, `project` is its id: pages of another one are never sent.
+    whether an identifier occurs in the repository, `shows` whether a page may be seen here: no other is ever sent.
     `corrections` are what an operator taught the plan step. `prefilter` sends of a session only the person's turns and
     those in which the embedded engine hears something.
     """
@@ -69,7 +73,7 @@ class Surroundings:
     format: Format = field(default_factory=Format)
     redact: Callable[[str], str] = _as_it_is
     in_repository: Callable[[str], bool] = _is_nowhere
-    project: str | None = None
+    shows: Callable[[PageSummary], bool] = _is_hidden
     corrections: tuple[str, ...] = ()
     prefilter: bool = False
 
@@ -119,7 +123,7 @@ class ClaudeEngine:
         self, findings: Sequence[Finding], pages: Sequence[PageSummary], format: Format, max_new_pages: int
     ) -> Plan:
         """What to do with every finding. Where the model cannot be asked, what is left waits for the next run."""
-        own = [page for page in pages if page.project_id in (None, self._around.project)]
+        own = [page for page in pages if self._around.shows(page)]
         draft = planning.Draft(own, format, Places(page.path for page in pages))
         categories = Categories.of(format, (page.category for page in own))
         parts = planning.questions(planning.sorted_out(findings, draft, categories))

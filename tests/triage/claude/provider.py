@@ -45,7 +45,9 @@ class Provider:
 
 
 def engine(provider: Provider, **more: Any) -> ClaudeEngine:
-    return ClaudeEngine(provider, Surroundings(MODELS, **{"redact": Redactor().redact, **more}))
+    return ClaudeEngine(
+        provider, Surroundings(MODELS, **{"redact": Redactor().redact, "shows": lambda page: True, **more})
+    )
 
 
 def format_with(**keys: Any) -> Format:
