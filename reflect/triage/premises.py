@@ -28,7 +28,7 @@ class Premises:
     """The same for every engine; most need none of it.
 
     `redact` takes secrets out of a text, `in_repository` says whether an identifier occurs in the repository, `shows`
-    whether a page may be seen here: no other is ever sent anywhere. `answers` is the folder where paid answers are kept.
+    whether a page may be seen here: no other is ever sent. `answers` is the folder where paid answers are kept.
     `corrections` are what an operator taught the triage step, for its own instructions and nothing else. `calls` is
     where every paid call is written down, `batches` what waits for an answer. `api_key` and `base_url` are the
     provider's. With `estimate` questions are counted there instead of asked.
