@@ -108,6 +108,14 @@ def test_whatever_is_chosen_keys_are_an_operators_and_of_an_open_clean_question(
     assert confirmed or keys.project_id == P or (keys.scope == "global" and how == "cross")
 
 
+@pytest.mark.parametrize(
+    ("project", "why"), [("retired", "switched off"), ("nobody", "registered"), (None, "registered")]
+)
+def test_nothing_is_approved_for_a_project_that_may_keep_nothing(home: House, project: str | None, why: str) -> None:
+    with pytest.raises(ScopeError, match=why):
+        approve(question(home), Choice.APPROVE_PROJECT, home.registry, project_id=project, widening_confirmed=True)
+
+
 def test_a_candidate_is_approved_as_what_it_is(home: House) -> None:
     candidate, lesson = question(home, "Always cap retries"), question(home)
     with pytest.raises(ScopeError, match="candidate_preference"):
