@@ -43,6 +43,7 @@ def approved_onto(home: House, **stands: object) -> PageKeys:
 
 @pytest.mark.parametrize("origin", [Origin.UNTRUSTED, Origin.DERIVED, "of-our-own", None])
 def test_approving_a_clean_claim_cleans_no_page(home: House, origin: str | None) -> None:
+    """R1 binds what an operator approves; provenance is the worse of page and claim."""
     made = approved_onto(home, origin=origin)
     assert (made.scope, made.project_id, made.scope_source) == ("project", P, "operator")
     assert made.origin == (origin if origin == Origin.DERIVED else Origin.UNTRUSTED)
@@ -50,6 +51,7 @@ def test_approving_a_clean_claim_cleans_no_page(home: House, origin: str | None)
 
 
 def test_what_a_narrowed_session_left_on_a_page_stays_said(home: House) -> None:
+    """R1, and what an engine was shown of the page's own sessions."""
     made = approved_onto(home, evidence="user_turns")
     assert (made.scope, made.project_id, made.scope_source) == ("project", P, "operator")
     assert (made.origin, made.evidence, made.learnable) == (Origin.CLEAN, EvidenceMode.USER_TURNS, True)
