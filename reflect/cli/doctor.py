@@ -12,11 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from reflect.cli.options import HERE, AsJson, Repository
+from reflect.cli.terminal import console
 from reflect.errors import ConfigurationError, ReflectError
+from reflect.evidence.checkpoints import BRANCH, REFS
+from reflect.evidence.inventory import take_inventory
 from reflect.ledger.database import masked
 from reflect.organisation.estate import Estate
 from reflect.search.setup import qmd_status
@@ -71,9 +73,23 @@ def _checks(repo: Repository, live: bool) -> Iterator[Checked]:
         yield Checked("repository", FAULT, str(error))
         return
     yield Checked("repository", OK, workspace.project.project_id)
+    yield _said("checkpoints", lambda: _checkpoints(workspace))
     yield _said("ledger", lambda: _ledger(workspace))
     yield _said("qmd", lambda: _qmd(workspace))
     yield from _claude(workspace, live)
+
+
+def _checkpoints(workspace: Workspace) -> str | Checked:
+    """How many checkpoints this clone holds; where there are none, where they were looked for."""
+    found = len(take_inventory(workspace.git, workspace.default).checkpoints)
+    if found:
+        return str(found)
+    return Checked(
+        "checkpoints",
+        NOTE,
+        f"none in this clone: looked at the branch {BRANCH}, here and on its remotes, and below {REFS} "
+        f"(`git fetch origin '+{REFS}*:{REFS}*'` brings those of a remote)",
+    )
 
 
 def _said(what: str, check: Callable[[], str | Checked]) -> Checked:
@@ -183,4 +199,4 @@ def _show(found: Iterable[Checked]) -> None:
     table.add_column(overflow="fold")
     for one in found:
         table.add_row(one.what, one.state, one.said)
-    Console().print(table)
+    console().print(table)

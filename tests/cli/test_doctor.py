@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from examples.sessions import GitRepository
+from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
 from reflect.triage.claude.fake_answers import Served
 from reflect.triage.claude.fake_api import FakeApi
 from tests.conftest import CommandLine, command_line_in
@@ -39,6 +39,11 @@ def test_everything_in_order_without_a_key(repository: Path, tmp_path: Path) -> 
     assert {"python", "git", "prefect", "anthropic", "ledger", "key", "prices", "caps"} <= set(found)
     assert found["key"]["said"].startswith("none")
     assert found["ledger"]["said"].endswith("ledger.db")
+    assert found["checkpoints"]["state"] == "note" and "git fetch origin" in found["checkpoints"]["said"]
+    said = ClaudeTranscript("s").prompt("add a cart")
+    GitRepository(repository).checkpoint_branch([("a" * 12, [StoredSession(said.encode(), "s")])])
+    again = _by_name(_doctor(tmp_path / "state").json("doctor", "--repo", repository))
+    assert (again["checkpoints"]["state"], again["checkpoints"]["said"]) == ("ok", "1")
 
 
 def test_a_live_call_and_the_models(repository: Path, tmp_path: Path) -> None:
