@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -27,7 +27,6 @@ from benchmarks import tokens
 from benchmarks.evidence import ROOT, Floor, Proof
 from benchmarks.orchestration import server
 from benchmarks.transcripts import Shape, generated
-from examples.obedient_model import answer
 from examples.sessions import START, ClaudeTranscript, GitRepository, StoredSession
 from reflect.configuration import Config
 from reflect.triage.claude.prices import Usage, cost, priced
@@ -120,7 +119,7 @@ def _needs(night: Night) -> Iterator[str]:
 
 
 def _usd_per_repository() -> tuple[float, float]:
-    """USD for one such repository, asked live and in batches, at three characters a token and without a cache."""
+    """USD for one such repository, asked live and in batches, by what the local server counts."""
     claude = Config().claude
     prices = priced(claude.model_of.values(), {})
     with tempfile.TemporaryDirectory() as folder:
@@ -128,13 +127,18 @@ def _usd_per_repository() -> tuple[float, float]:
         copy = Path(folder) / "copy"
         subprocess.run(["git", "clone", "-q", "--mirror", str(repository), str(copy / ".git")], check=True)
         subprocess.run(["git", "-C", str(copy), "config", "core.bare", "false"], check=True)
-        asked = tokens.night(copy, Path(folder) / "state").sent.asked
-    live = 0.0
-    for ask in asked:
-        sent = (len(ask.system) + len(ask.content)) // tokens.CHARS_PER_TOKEN
-        said = len(answer(ask.schema, ask.content)) // tokens.CHARS_PER_TOKEN
-        live += cost(Usage(input=sent, output=said), prices[claude.model_of[ask.purpose]])
+        asked = tokens.night(copy, Path(folder) / "state").sent.requests
+    live = sum(cost(_usage(one.usage), prices[one.body["model"]]) for one in asked)
     return live, live / 2
+
+
+def _usage(told: Mapping[str, int]) -> Usage:
+    return Usage(
+        told["input_tokens"],
+        told["output_tokens"],
+        told["cache_read_input_tokens"],
+        told["cache_creation_input_tokens"],
+    )
 
 
 def _grown(folder: Path, repositories: int) -> Iterator[Path]:

@@ -1,8 +1,9 @@
 """What a night with a model sends: `python -m benchmarks.tokens`.
 
-The pipeline runs whole, with a model that answers as it is told and counts what it is sent, at three characters a
-token. Beside it stands, on the same evidence, the scheme that sends one evidence text of at most 20,000 characters with
-the triage call and again with every page. Then one more checkpoint, to see that its cost does not grow with the wiki.
+The pipeline runs whole and asks the local server that speaks the Messages API, which answers as it is told and counts
+what it is sent, at four characters a token. Beside it stands, on the same evidence, the scheme that sends one evidence
+text of at most 20,000 characters with the triage call and again with every page. Then one more checkpoint, to see that
+its cost does not grow with the wiki.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import argparse
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -27,41 +29,47 @@ from reflect.pipeline.engine import premises_of
 from reflect.pipeline.intake import Intake, take_in
 from reflect.report import RunReport
 from reflect.settings import Settings
-from reflect.triage.claude.building import engine_asking
+from reflect.triage.claude.building import messages_engine
 from reflect.triage.claude.evidence_blocks import harmless
-from reflect.triage.claude.messages import Ask, Reply
+from reflect.triage.claude.fake_answers import Request
+from reflect.triage.claude.fake_api import CHARS_PER_TOKEN, FakeApi, by_answer
 from reflect.triage.views import evidence_mode, visible_turns
 from reflect.workspace import Workspace
 
-CHARS_PER_TOKEN = 3
 OTHER_SCHEME = 20_000
+INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+WITHOUT_A_CAP = {"call_usd": 1e6, "repository_usd": 1e6, "night_usd": 1e6}
 SIZES = (10, 100, 1_000)
 SESSION_BYTES = 20_000
 MAX_GROWTH = 1.5
 """How much more one new checkpoint may cost where a hundred times as many came before it: the list of pages grows."""
 
 
-@dataclass
-class Counting:
-    """Answers like the obedient model and keeps what it was sent."""
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the local server was asked, and what it counted."""
 
-    asked: list[Ask] = field(default_factory=list)
-
-    def ask(self, ask: Ask) -> Reply:
-        self.asked.append(ask)
-        return Reply(answer(ask.schema, ask.content), "end_turn", {}, f"req_{len(self.asked)}")
+    requests: tuple[Request, ...]
 
     def tokens(self, *purposes: str) -> int:
-        chars = (len(ask.system) + len(ask.content) for ask in self.asked if not purposes or ask.purpose in purposes)
-        return sum(chars) // CHARS_PER_TOKEN
+        """Input tokens of the questions of these purposes; of all of them where none is named."""
+        asked = (one for one in self.requests if not purposes or _purpose(one.body) in purposes)
+        return sum(one.usage.get(kind, 0) for one in asked for kind in INPUT)
 
     def lines(self) -> frozenset[str]:
         """Every line of evidence that was sent, without the head of its item."""
+        contents = (one.body["messages"][0]["content"] for one in self.requests)
         return frozenset(
             fold(line.partition("] ")[2] if line.startswith("[e") else line)
-            for ask in self.asked
-            for line in ask.content.split("\n")
+            for content in contents
+            for line in content.split("\n")
         )
+
+
+def _purpose(body: Mapping[str, Any]) -> str:
+    """What a request asks, told by the schema that its answer has to fit."""
+    asked = body["output_config"]["format"]["schema"]["properties"]
+    return "write" if "bullets" in asked else "plan" if "actions" in asked else "reflect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,7 @@ class Night:
     """One run: the evidence that may be sent, what was, and what came of it."""
 
     evidence: tuple[str, ...]
-    sent: Counting
+    sent: Sent
     report: RunReport
     checkpoints: int
 
@@ -100,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "other scheme",
         "reflect per checkpoint",
         "one more checkpoint",
-        title="tokens, at three characters each",
+        title="input tokens, as the local server counts them: four characters each",
     )
     good, grown = True, []
     for name, repository in _repositories(chosen.folder, chosen.sample, chosen.most):
@@ -144,13 +152,15 @@ def night(repository: Path, state: Path) -> Night:
     settings = Settings(state_dir=state, source_date_epoch=1_790_000_000)
     folder = repository / ".reflect"
     folder.mkdir(exist_ok=True)
-    (folder / "config.yaml").write_text("max_new_pages: 100000\n")
+    (folder / "config.yaml").write_text(f"max_new_pages: 100000\nclaude: {{caps: {WITHOUT_A_CAP}}}\n")
     workspace = Workspace.open(repository, settings)
-    counting = Counting()
-    engine = engine_asking(counting, {}, workspace.config, premises_of(workspace))
-    intake = take_in(workspace, engine)
-    report = stages(workspace, engine, intake).report
-    return Night(tuple(_evidence(intake)), counting, report, len({s.checkpoint for s in intake.batch.sessions}))
+    with FakeApi(by_answer(answer)) as api:
+        premises = replace(premises_of(workspace), api_key="local", base_url=api.url)
+        engine = messages_engine(workspace.config, premises)
+        intake = take_in(workspace, engine)
+        report = stages(workspace, engine, intake).report
+        sent = Sent(tuple(api.asked))
+    return Night(tuple(_evidence(intake)), sent, report, len({s.checkpoint for s in intake.batch.sessions}))
 
 
 def _evidence(intake: Intake) -> Iterable[str]:
