@@ -17,7 +17,12 @@ import yaml
 
 from examples.obedient_model import answer
 from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
+from reflect.mcp.pages import list_pages
+from reflect.mcp.tools import TOOLS
 from reflect.organisation.estate import Estate
+from reflect.overview.briefing import briefing
+from reflect.overview.sessions import find_sessions, list_sessions
+from reflect.overview.timeline import timeline
 from reflect.pipeline.engine import premises_of
 from reflect.pipeline.intake import take_in
 from reflect.pipeline.triage import plan_pages, reflect_on_session
@@ -145,6 +150,25 @@ def _ways_out(workspace: Workspace) -> Iterator[tuple[str, str]]:
     assert last is not None
     yield "report", json.dumps(last.report)
     yield "prompts", "\n".join(_prompts(workspace))
+    yield "briefing", briefing(workspace, max_lines=2000).text
+    listed = list_sessions(workspace)
+    yield "sessions", listed.model_dump_json()
+    yield "a session", "\n".join(one.text for line in listed.sessions for one in find_sessions(workspace, line.id))
+    yield "timeline", timeline(workspace, days=36_500).model_dump_json()
+    yield "Model Context Protocol", "\n".join(_told_to_agents(workspace))
+
+
+def _told_to_agents(workspace: Workspace) -> Iterator[str]:
+    """What an agent is given that asks for every page there is, and in the words that all projects share."""
+    tools = {tool.name: tool for tool in TOOLS}
+    listed, more = list_pages(workspace, None)
+    assert listed and more is None
+    for page in listed:
+        yield tools["page"].call(workspace, {"path": page.path}).model_dump_json()
+    for asked in ("transaction adapter", "check before commit", "orders in cents", "retry queue"):
+        yield tools["search"].call(workspace, {"query": asked, "limit": 50}).model_dump_json()
+    yield tools["lint"].call(workspace, {}).model_dump_json()
+    yield tools["status"].call(workspace, {}).model_dump_json()
 
 
 def _bytes_below(folder: Path) -> str:
