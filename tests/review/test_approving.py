@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from reflect.model import Operation, Plan
 from reflect.pipeline.approved import Destination
 from reflect.pipeline.intake import Intake
 from reflect.review.approving import approve
+from reflect.review.bench import Bench
 from reflect.review.deciding import edit
 from reflect.scope.reflexion import Reflexion
 from reflect.scope.review import ReviewItem
@@ -336,3 +339,22 @@ def _mktree(queue: Shop, tree: str, path: list[str], blob: str) -> str:
             line = f"040000 tree {below}\t{name}"
         changed.append(line)
     return "\n".join(changed) + "\n"
+
+
+class Overtaken(Bench):
+    """A bench on which somebody else writes on the page between the first look and the lock."""
+
+    @contextmanager
+    def held(self, place: Destination) -> Iterator[None]:
+        with super().held(place):
+            page = place.folder / "wiki" / OWN_PAGE
+            page.write_text(page.read_text() + "\nSomebody wrote this. (checkpoint aaaaaaaaaaaa)\n")
+            yield
+
+
+def test_what_changed_while_the_lock_was_waited_for_is_seen(queue: Shop) -> None:
+    """R1 by an operator's word, on what the operator was shown."""
+    with queue.ledger() as ledger, pytest.raises(ScopeError, match=rf"{OWN_PAGE} changed since"):
+        approve(Overtaken.of_repository(queue.workspace, ledger, ADA), queue.item(KINDS["change"]))
+    assert queue.item(KINDS["change"]).status == "superseded"
+    assert KINDS["change"] not in queue.page(OWN_PAGE)

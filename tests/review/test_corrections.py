@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -10,6 +11,7 @@ from reflect.model import Origin
 from reflect.review.corrections import triage_lessons
 from reflect.review.deciding import defer, edit, quarantine, reject
 from reflect.scope import provenance
+from reflect.scope.projects import Registry
 from reflect.scope.provenance import TRIAGE_DOMAIN
 from reflect.scope.reflexion import Reflexion
 from tests.review.house import KINDS, Shop
@@ -52,6 +54,14 @@ def test_without_a_reason_and_for_other_decisions_there_is_no_lesson(queue: Shop
         quarantine(bench, queue.item(KINDS["wide"]), WHY)
         defer(bench, queue.item(KINDS["rule"]), reason=WHY)
     assert lessons(queue) == [] and told(queue) == ()
+
+
+def test_where_memory_is_off_a_correction_is_decided_and_teaches_nothing(queue: Shop) -> None:
+    with queue.bench() as bench:
+        asleep = bench.registry.projects[0].model_copy(update={"memory_enabled": False})
+        done = reject(replace(bench, registry=Registry((asleep,))), queue.item(KINDS["strayed"]), WHY)
+    assert done.item.status == "rejected"
+    assert lessons(queue) == []
 
 
 def test_the_triage_step_is_told_what_may_be_learned_there(queue: Shop) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,55 @@ def test_preimages_written_before_first_change(tmp_path: Path) -> None:
         assert json.loads(file.read_text())["id"] == "r-1"
         assert file.stat().st_mode & 0o777 == 0o600
         assert scope_of(ledger) == UNSCOPED
+
+
+class Overtaken(Preimages):
+    """Somebody rewrites a record after what would be replaced was kept, and before it is replaced."""
+
+    ledger: Ledger
+
+    def write(self, run_id: str, rows: Sequence[Reflexion]) -> None:
+        super().write(run_id, rows)
+        self.ledger.change_reflexions("shop", {"r-1": lambda row: row.edited("Mine.", "2026-02-01T00:00:00+00:00")})
+
+
+def test_who_was_faster_than_an_apply_is_not_written_over(ledger: Ledger, tmp_path: Path) -> None:
+    """R1: a scope is given to what the reviewer saw."""
+    rows = [record(), record("r-2")]
+    ledger.take_over("shop", rows)
+    kept = Overtaken(tmp_path / "kept")
+    kept.ledger = ledger
+    done = apply(ledger, REGISTRY, "shop", proposed(*rows), kept)
+    assert (done.changed, done.left) == (("r-2",), {"r-1": Left.CHANGED_SINCE})
+    assert (scope_of(ledger), scope_of(ledger, "r-2")) == (UNSCOPED, BOUND)
+
+
+def test_broken_off_in_the_middle_all_stands_or_nothing_and_it_can_be_repeated(tmp_path: Path, kept: Preimages) -> None:
+    """R1: ten records, the ledger giving way at each of them in turn; then to the end, and back the same way."""
+    url, rows = f"sqlite:///{tmp_path / 'ledger.db'}", [record(f"r-{number}") for number in range(10)]
+    text, names = proposed(*rows), [row.id for row in rows]
+    with Ledger.open(url) as ledger, closing(Database(url)) as database:
+        ledger.take_over("shop", rows)
+
+        def broken_off_at(name: str, work: Callable[[], object]) -> None:
+            fails = f"WHEN new.reflexion_id = '{name}' BEGIN SELECT RAISE(ABORT, 'gone'); END"
+            with database.write() as connection:
+                connection.exec_driver_sql(f"CREATE TRIGGER gone BEFORE UPDATE ON reflexions {fails}")
+            with pytest.raises(Exception, match="gone"):
+                work()
+            with database.write() as connection:
+                connection.exec_driver_sql("DROP TRIGGER gone")
+
+        for name in names:
+            broken_off_at(name, lambda: apply(ledger, REGISTRY, "shop", text, kept))
+            assert {scope_of(ledger, one) for one in names} == {UNSCOPED}
+        done = apply(ledger, REGISTRY, "shop", text, kept)
+        assert done.changed == tuple(names)
+        for name in names:
+            broken_off_at(name, lambda: roll_back(ledger, "shop", done.run_id, kept))
+            assert {scope_of(ledger, one) for one in names} == {BOUND}
+        assert roll_back(ledger, "shop", done.run_id, kept).changed == tuple(names)
+        assert {row.id: row for row in ledger.reflexions("shop")} == {row.id: row for row in rows}
 
 
 def test_no_preimages_no_change(ledger: Ledger, tmp_path: Path) -> None:

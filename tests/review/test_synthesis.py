@@ -14,8 +14,9 @@ import yaml
 
 from examples.sessions import GitRepository
 from reflect.cli.app import run
+from reflect.errors import ScopeError
 from reflect.ledger.ledger import Ledger
-from reflect.model import Source
+from reflect.model import PageSummary, Source
 from reflect.review.approving import approve
 from reflect.review.bench import Bench
 from reflect.review.deciding import reject
@@ -203,6 +204,43 @@ def test_what_a_project_did_not_accept_does_not_count(three: House, spoiled: dic
         for one in three.sources()
     ]
     assert synthesise(sources, (), three.registry) == ()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"project_id": "shop"},
+        {"scope": "task"},
+        {"scope_source": "guess"},
+        {"memory_type": "candidate_preference"},
+        {},
+    ],
+    ids=lambda keys: next(iter(keys), "none"),
+)
+def test_a_lesson_on_a_page_that_its_project_may_not_see_does_not_count(three: House, keys: dict[str, object]) -> None:
+    def spoiled(page: PageSummary) -> PageSummary:
+        return page.model_copy(update={"scope_keys": {**page.scope_keys, **keys} if keys else {}})
+
+    sources = [
+        replace(one, pages=[spoiled(page) for page in one.pages]) if one.project.project_id == "store" else one
+        for one in three.sources()
+    ]
+    assert synthesise(sources, (), three.registry) == ()
+
+
+def test_r2_a_lesson_that_was_dropped_since_takes_the_question_along(tmp_path: Path) -> None:
+    """R2: what an operator would make global must still be accepted where it was learned."""
+    made = house(tmp_path, shop=(LESSON,), store=(REWORDED,))
+    with made.bench() as bench:
+        (item,) = propose_recurring(bench).proposed
+        one = item.evidence_items[0]
+        bench.ledger.change_reflexions(
+            str(one.project_id), {one.id: lambda row: row.dropped("not so", "2026-02-01T00:00:00+00:00")}
+        )
+        with pytest.raises(ScopeError, match=rf"{one.id} does not exist any more"):
+            approve(bench, item, widen=True, confirmed=True)
+        assert bench.ledger.queue(ORGANISATION)[0].status == "expired_evidence"
+    assert not list((tmp_path / "home").rglob("*/wiki/*/*.md"))
 
 
 def test_a_page_that_is_gone_takes_its_lesson_along(three: House) -> None:

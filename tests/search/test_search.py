@@ -11,14 +11,17 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from examples.sessions import ClaudeTranscript, StoredSession
 from reflect.errors import ConfigurationError, ScopeError
+from reflect.scope.projects import Project, Registry
 from reflect.scope.visibility import Candidate, Exclusion, exclusion
 from reflect.search.answer import Query
-from reflect.search.find import refresh_all
+from reflect.search.find import refresh_all, search
 from reflect.search.index import Index
 from reflect.search.place import search_folder, state_folder
 from reflect.search.quick import answer_at_once
@@ -301,3 +304,31 @@ def test_refreshing_after_a_run_fails_nothing(shop: Searched) -> None:
 
 def test_an_index_of_another_version_is_not_read(tmp_path: Path) -> None:
     assert Index.existing(tmp_path / "none.db") is None
+
+
+@pytest.mark.parametrize(
+    ("start", "then", "finders"),
+    [
+        ("shop", "shop", {"shop"}),
+        ("shop", "nowhere", {"shop"}),
+        ("store", "store", set()),
+        ("shop", "store", set()),
+        ("store", "shop", set()),
+    ],
+)
+def test_a_session_is_found_by_the_one_project_that_it_ran_in(
+    make: Make, tmp_path: Path, start: str, then: str, finders: set[str]
+) -> None:
+    """R1 asks every directory of a session, and so does search: what was said of another project is not found here."""
+    shop, store = make("shop"), make("store")
+    transcript = ClaudeTranscript("s-1", cwd=str(tmp_path / start)).prompt("look around")
+    transcript.cwd = str(tmp_path / then)
+    transcript.prompt("keep the wanderquor ledger apart")
+    shop.repository.checkpoint_branch([("aaaaaaaaaaaa", [StoredSession(transcript.encode(), "s-1")])])
+    projects = tuple(Project(project_id=one.root.name, workspace_roots=(str(one.root),)) for one in (shop, store))
+    found = {
+        project.project_id
+        for one, project in zip((shop, store), projects, strict=True)
+        if search(replace(one.workspace, registry=Registry(projects), project=project), Query("wanderquor")).hits
+    }
+    assert found == finders
