@@ -5,6 +5,7 @@ A probe counts only where the mark's own project shows it by the same way: a way
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -17,15 +18,19 @@ import yaml
 
 from examples.obedient_model import answer
 from examples.sessions import ClaudeTranscript, GitRepository, StoredSession
+from reflect.health.document import LISTS
 from reflect.mcp.pages import list_pages
 from reflect.mcp.tools import TOOLS
 from reflect.organisation.estate import Estate
+from reflect.organisation.health import reports_folder
 from reflect.overview.briefing import briefing
 from reflect.overview.sessions import find_sessions, list_sessions
 from reflect.overview.timeline import timeline
 from reflect.pipeline.engine import premises_of
 from reflect.pipeline.intake import take_in
-from reflect.pipeline.triage import plan_pages, reflect_on_session
+from reflect.pipeline.triage import gather, plan_pages, reflect_on_session
+from reflect.review.corrections import lessons_for
+from reflect.review.deciding import reject
 from reflect.scope.vocabulary import ORGANISATION
 from reflect.search.answer import Query
 from reflect.search.find import search
@@ -35,7 +40,7 @@ from reflect.search.setup import set_up_qmd
 from reflect.triage.claude.building import engine_asking
 from reflect.triage.claude.messages import Ask, Reply
 from reflect.workspace import Workspace
-from tests.conftest import ROOT, command_line_in
+from tests.conftest import ROOT, CommandLine, command_line_in
 from tests.flows.test_repository import ask
 
 pytestmark = pytest.mark.xdist_group("prefect")
@@ -53,6 +58,7 @@ TEMPLATES = (
 )
 """What every project's people say, in the same words but for the mark: each is a question in the others' words."""
 
+CORRECTED = "we do not speak of"
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 Ways = dict[str, dict[str, str]]
 
@@ -66,7 +72,7 @@ def marks_of(project: str) -> tuple[str, ...]:
 
 
 def grow(path: Path, project: str) -> None:
-    """A repository that says each of its marks: ten in sessions, ten in commits."""
+    """A repository that says each of its marks: ten in sessions, ten in commits, and one again outside the project."""
     made = GitRepository.create(path)
     marks = marks_of(project)
     for number, mark in enumerate(marks[10:]):
@@ -78,7 +84,21 @@ def grow(path: Path, project: str) -> None:
         transcript = ClaudeTranscript(f"{project}-{number}", cwd=str(path)).prompt(f"look at {mark}.py")
         transcript.reply(f"I changed {mark}.py.").prompt(said).reply("Done.")
         sessions.append((f"{PROJECTS.index(project):02x}{number:010x}", transcript))
+    strayed = ClaudeTranscript(f"{project}-strayed", cwd=str(path)).prompt("look around")
+    strayed.cwd = "/somewhere/else"
+    strayed.prompt(f"no, always close the {marks[0]} valve before you open the other one").reply("Done.")
+    sessions.append((f"{PROJECTS.index(project):02x}ffffffffff", strayed))
     made.checkpoint_branch([(name, [StoredSession(one.encode(), name)]) for name, one in sessions])
+
+
+def say_more(path: Path, project: str) -> None:
+    """Something that no page says yet, so that a model is asked what to do with it."""
+    transcript = ClaudeTranscript(f"{project}-later", cwd=str(path)).prompt("look at the importer").reply("I did.")
+    transcript.prompt(
+        f"no, the {marks_of(project)[1]} importer has to keep blank lines, because the customer counts them"
+    )
+    made = [StoredSession(transcript.encode(), transcript.session_id)]
+    GitRepository(path).checkpoint_branch([(f"{PROJECTS.index(project):02x}eeeeeeeeee", made)])
 
 
 class Listening:
@@ -87,10 +107,12 @@ class Listening:
     def __init__(self) -> None:
         self.heard: list[str] = []
         self.systems: list[str] = []
+        self.purposes: list[str] = []
 
     def ask(self, ask: Ask) -> Reply:
         self.systems.append(ask.system)
         self.heard.append(ask.content)
+        self.purposes.append(ask.purpose)
         return Reply(data=answer(ask.schema, ask.content), stop_reason="end_turn", usage={}, request_id="r")
 
 
@@ -118,11 +140,14 @@ def night(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Nigh
     command_line("org", "synthesise", "--organisation", file)
     ways: Ways = {}
     estate = Estate.load(file)
+    _correct_each(estate)
     for project in PROJECTS:
+        say_more(root / project, project)
         workspace = estate.workspace(project)
         assert workspace is not None
         for way, text in _ways_out(workspace):
             ways.setdefault(way, {})[project] = text
+    ways["organisation's report"] = _told_of_each(command_line, file, reports_folder(estate))
     ways["Prefect artifacts"] = _artifacts(prefect_server)
     ways["logs"] = _logs(prefect_server)
     ways["qmd's index"] = {project: _indexed_by_qmd(estate, project) for project in IN_QMD}
@@ -131,6 +156,14 @@ def night(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Nigh
     home = root / "home" / ".reflect"
     pages = "".join(page.read_text() for page in sorted(home.rglob("*.md"))) if home.exists() else ""
     return Night(ways, {"organisation's queue": "\n".join(asked), "organisation's wiki": pages}, len(asked))
+
+
+def _correct_each(estate: Estate) -> None:
+    """An operator's correction in every project, in words with a mark: it rides in that project's prompts alone."""
+    with estate.bench("Ada <ada@example.com>") as bench:
+        for project in PROJECTS:
+            (item,) = bench.ledger.queue(project)
+            reject(bench, item, f"{CORRECTED} {marks_of(project)[0]} any more")
 
 
 def _ways_out(workspace: Workspace) -> Iterator[tuple[str, str]]:
@@ -149,7 +182,9 @@ def _ways_out(workspace: Workspace) -> Iterator[tuple[str, str]]:
     yield "reflexions and queue", "\n".join([*rows, *queue])
     assert last is not None
     yield "report", json.dumps(last.report)
-    yield "prompts", "\n".join(_prompts(workspace))
+    listening = _asked(workspace)
+    yield "prompts", "\n".join(listening.heard)
+    yield "instructions", "\n".join(listening.systems)
     yield "briefing", briefing(workspace, max_lines=2000).text
     listed = list_sessions(workspace)
     yield "sessions", listed.model_dump_json()
@@ -175,17 +210,21 @@ def _bytes_below(folder: Path) -> str:
     return "".join(file.read_bytes().decode("latin-1") for file in sorted(folder.rglob("*")) if file.is_file())
 
 
-def _prompts(workspace: Workspace) -> list[str]:
+def _asked(workspace: Workspace) -> Listening:
     """What a model is sent for the whole of the project's evidence, as if nothing had been read before."""
     listening = Listening()
-    engine = engine_asking(listening, {}, workspace.config, premises_of(workspace))
+    told = replace(premises_of(workspace), corrections=lessons_for(workspace))
+    engine = engine_asking(listening, {}, workspace.config, told)
     fresh = workspace.settings.model_copy(update={"ledger_url": f"sqlite:///{workspace.git.common_dir}/probe.db"})
     intake = take_in(replace(workspace, settings=fresh), engine)
-    written = [reflect_on_session(engine, session) for session in intake.batch.sessions]
-    findings = [*engine.reflect_on_commits(intake.batch.commits)]
-    assert written
-    plan_pages(engine, findings, intake, workspace)
-    return listening.heard
+    found = gather((session, reflect_on_session(engine, session), None) for session in intake.batch.sessions)
+    findings = [*found.findings, *engine.reflect_on_commits(intake.batch.commits)]
+    pages = {page.path: page for page in intake.wiki.pages}
+    for action in plan_pages(engine, findings, intake, workspace).actions:
+        engine.write(action, pages.get(action.path))
+    assert set(listening.purposes) == {"reflect", "plan", "write"}
+    assert any(CORRECTED in told for told in listening.systems)
+    return listening
 
 
 def _indexed_by_qmd(estate: Estate, project: str) -> str:
@@ -199,6 +238,26 @@ def _indexed_by_qmd(estate: Estate, project: str) -> str:
         assert "searches the collection" in said
         folder = search_folder(workspace.settings.state, workspace.git.root)
         return "".join(_bytes_below(home) for home in sorted(folder.glob("qmd-*")))
+
+
+def _told_of_each(command_line: CommandLine, file: Path, folder: Path) -> dict[str, str]:
+    """The rows of each project in the report of the organisation's wikis: in its page, its JSON and its CSV files.
+
+    Each project gets a page with a link that leads nowhere first, so that there is something to tell.
+    """
+    for project in PROJECTS:
+        page = sorted((file.parent / project / ".reflect" / "wiki").glob("*/*.md"))[0]
+        page.write_text(page.read_text() + f"\n[gone](gone-{marks_of(project)[0]}.md)\n")
+    command_line("org", "lint", "--organisation", file)
+    told = json.loads((folder / "lint-health.json").read_text())
+    rows = [row for name in LISTS for row in told[name]]
+    rows += [row for name in LISTS for row in csv.DictReader((folder / f"{name}.csv").read_text().splitlines(True))]
+    found = {project: json.dumps([row for row in rows if row.get("project") == project]) for project in PROJECTS}
+    html = (folder / "lint-health.html").read_text()
+    shown = {mark for project in PROJECTS for mark in marks_of(project) if mark in html}
+    assert shown == {mark for project in PROJECTS for mark in marks_of(project) if mark in found[project]}
+    common = json.dumps([row for row in rows if "project" not in row])
+    return {project: text + common for project, text in found.items()}
 
 
 def _logs(server: str) -> dict[str, str]:
@@ -231,24 +290,43 @@ def _artifacts(server: str) -> dict[str, str]:
     return found
 
 
+def counted_in(ways: Ways) -> dict[str, int]:
+    """How many probes count, by way out: each mark that its own project shows there, once for every other project."""
+    return {
+        way: sum(mark in text for project, text in by.items() for mark in marks_of(project)) * (len(by) - 1)
+        for way, by in sorted(ways.items())
+    }
+
+
+def leaks_in(ways: Ways) -> list[str]:
+    """Every mark that another project's way shows, whether its own shows it or not."""
+    return [
+        f"{mark} of {project} in {way} of {other}"
+        for way, by in sorted(ways.items())
+        for other, text in by.items()
+        for project in PROJECTS
+        if project != other
+        for mark in marks_of(project)
+        if mark in text
+    ]
+
+
 def test_no_way_out_shows_another_projects_mark(night: Night, record_property: Callable[[str, object], None]) -> None:
-    counted: dict[str, int] = {}
-    leaks: list[str] = []
-    for way, by_project in sorted(night.ways.items()):
-        shown = {project: [mark for mark in marks_of(project) if mark in text] for project, text in by_project.items()}
-        for project, marks in shown.items():
-            for mark in marks:
-                counted[way] = counted.get(way, 0) + len(by_project) - 1
-                leaks += [
-                    f"{mark} of {project} in {way} of {o}"
-                    for o, text in by_project.items()
-                    if o != project and mark in text
-                ]
+    counted = counted_in(night.ways)
     record_property("probes that counted", counted)
     print(f"leak probes that counted: {sum(counted.values())} ({counted})")
-    assert leaks == []
-    assert set(counted) == set(night.ways), "a way that shows no project its own marks proves nothing"
+    assert leaks_in(night.ways) == []
+    assert all(counted.values()), "a way that shows no project its own marks proves nothing"
     assert sum(counted.values()) > 5_000
+
+
+def test_a_leak_is_told_whichever_way_it_takes(night: Night) -> None:
+    """Of a mark that its own project shows there as of one that it does not."""
+    for way, by in night.ways.items():
+        project, other = list(by)[:2]
+        for mark in (marks_of(project)[0], marks_of(project)[-1]):
+            leaking = {**night.ways, way: {**by, other: f"{by[other]} {mark}"}}
+            assert leaks_in(leaking) == [f"{mark} of {project} in {way} of {other}"]
 
 
 def test_nothing_is_written_for_all_projects_before_an_operator_speaks(night: Night) -> None:
